@@ -1,0 +1,11 @@
+//! `hotset kernel`.
+use anyhow::Result;
+use clap::Subcommand;
+use std::process::ExitCode;
+
+#[derive(Subcommand)]
+pub enum Command {}
+
+pub fn run(command: Command) -> Result<ExitCode> {
+    match command {}
+}

@@ -1,0 +1,38 @@
+//! The `hotset` command: reads the command line and calls the crate that does the work.
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+mod kernel;
+mod lab;
+
+/// Keeps a Linux machine's working set in memory, and proves it.
+#[derive(Parser)]
+#[command(name = "hotset", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Fetch, build and check the kernels that the lab boots
+    #[command(subcommand)]
+    Kernel(kernel::Command),
+    /// Run experiments on real kernels, and report what they measured
+    #[command(subcommand)]
+    Lab(lab::Command),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Kernel(command) => kernel::run(command),
+        Command::Lab(command) => lab::run(command),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("hotset: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Kernel source in, bootable kernel out.

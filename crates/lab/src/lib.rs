@@ -1,0 +1,1 @@
+//! Experiments in, raw results out.

@@ -1,0 +1,187 @@
+//! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything that a guest needs to know, in `/hotset/spec.json` of its initramfs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestSpec {
+    /// Seed of every random choice in the guest; the same for all arms of one repetition.
+    pub seed: u64,
+    /// Kernel files to write before the first scene, in this order.
+    #[serde(default)]
+    pub knobs: Vec<Knob>,
+    /// Size of the zram swap device in MiB; 0 for none.
+    #[serde(default)]
+    pub zram_mb: u64,
+    /// Block device that carries the data file system, such as `/dev/ubda`.
+    pub disk: Disk,
+    /// Period of the gauges' samples, in milliseconds.
+    pub sample_ms: u64,
+    pub task: Task,
+}
+
+/// One kernel file and what to write to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knob {
+    /// Absolute path in the guest, `/proc/sys/vm/swappiness` for instance.
+    pub path: String,
+    pub value: String,
+}
+
+/// The data disk. The throttle makes a refault cost what it costs on a real device: a test bed's
+/// disk is the host's page cache and would otherwise be as fast as memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    pub device: String,
+    /// Bytes a second read, for cgroup v2 `io.max`; 0 for no limit.
+    #[serde(default)]
+    pub read_bps: u64,
+    /// Read operations a second; 0 for no limit.
+    #[serde(default)]
+    pub read_iops: u64,
+}
+
+/// What the guest is booted for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Task {
+    /// Make the file system on the (empty) disk's files: name to size in bytes. The disk is already
+    /// formatted by the lab; the guest mounts it read-write and fills the files with seeded,
+    /// incompressible content.
+    Prepare { files: BTreeMap<String, u64> },
+    /// Mount the disk read-only and play the scenes.
+    Play { workload: Workload },
+    /// Report that the kernel booted, then power off (`hotset kernel check`).
+    Boot,
+    /// Fail on purpose, for the lab's own tests.
+    Fail { how: Failure },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// Kernel panic by sysrq.
+    Panic,
+    /// Say nothing more, for ever.
+    Hang,
+    /// Exit PID 1's work with an error message.
+    Error,
+}
+
+/// Workers and the order in which they run. Sizes are bytes by the time a guest sees them: the lab
+/// resolves percentages of the machine's memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    pub workers: BTreeMap<String, Worker>,
+    pub scenes: Vec<Scene>,
+}
+
+/// A stretch of time with a fixed set of workers. Workers named by consecutive scenes go on running
+/// across the boundary; those no longer named are stopped, new ones started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scene {
+    pub name: String,
+    /// Names of the workers that run.
+    #[serde(default)]
+    pub run: Vec<String>,
+    /// How long, in seconds; for a scene with `until`, the limit.
+    pub seconds: f64,
+    /// Ends the scene early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Drop the page cache before the scene starts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drop_caches: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// The first OOM kill (of any kind) in the scene.
+    OomKill,
+    /// All of the scene's workers that end by themselves have ended.
+    Done,
+}
+
+/// One kind of work, run as `count` processes of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Worker {
+    /// Externally tagged, so that an error in an experiment file keeps its line: `does.hog = {}`.
+    pub does: Work,
+    /// Processes started.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// Start again when it ends or is killed, as the shell loop of the seed does.
+    #[serde(default)]
+    pub restart: bool,
+    /// Put the processes into a cgroup with this `memory.max` in bytes (0 for none).
+    #[serde(default)]
+    pub memory_max: u64,
+    /// `oom_score_adj` of the processes.
+    #[serde(default)]
+    pub oom_score_adj: i32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What a worker's process does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Work {
+    /// Take anonymous memory, touching every page, as `tail /dev/zero` does.
+    Hog {
+        /// Stop growing at this many bytes and hold; 0 for no end.
+        #[serde(default)]
+        size: u64,
+        /// Bytes a second; 0 for as fast as it goes.
+        #[serde(default)]
+        rate: u64,
+        #[serde(default)]
+        fill: Fill,
+    },
+    /// Read a file from end to end, for ever, in 128 KiB reads.
+    Stream { file: String },
+    /// Read a whole file each `period_ms`. Before each read the share of its pages that are
+    /// resident is taken with cachestat(2). Observes `<worker>.resident` (share) and
+    /// `<worker>.read_ms`.
+    Probe { file: String, period_ms: u64 },
+    /// Hold `size` bytes of anonymous memory and touch all of it in a loop, each page every
+    /// `period_ms`. Observes `<worker>.round_ms`.
+    Touch {
+        size: u64,
+        period_ms: u64,
+        #[serde(default)]
+        fill: Fill,
+    },
+    /// Read a file once from end to end and exit. Observes `<worker>.read_ms`.
+    ReadOnce { file: String },
+    /// A fixed sequence of accesses by one process, the same in every run with the same seed:
+    /// `rounds` of seeded random 64 KiB reads from `file` and writes to `size` bytes of anonymous
+    /// memory. Then exits. For comparing the counters of two kernels. Observes `<worker>.done_ms`.
+    Fixed {
+        file: String,
+        size: u64,
+        rounds: u64,
+    },
+}
+
+/// Contents of anonymous pages: zram keeps a page of one repeated word in no memory at all, so
+/// zeros (what `tail /dev/zero` has) and real contents press differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    #[default]
+    Zero,
+    /// A third of each page random, the rest zero: compresses about 3:1.
+    Mixed,
+    /// Incompressible.
+    Random,
+}

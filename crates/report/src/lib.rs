@@ -1,0 +1,1 @@
+//! Raw results in, reports out.
