@@ -1,4 +1,5 @@
 //! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
+pub use crate::size::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -71,8 +72,8 @@ pub enum Failure {
     Error,
 }
 
-/// Workers and the order in which they run. Sizes are bytes by the time a guest sees them: the lab
-/// resolves percentages of the machine's memory.
+/// Workers and the order in which they run. Sizes are plain bytes by the time a guest sees them: the
+/// lab resolves percentages of the machine's memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
@@ -120,9 +121,9 @@ pub struct Worker {
     /// Start again when it ends or is killed, as the shell loop of the seed does.
     #[serde(default)]
     pub restart: bool,
-    /// Put the processes into a cgroup with this `memory.max` in bytes (0 for none).
+    /// Put the processes into a cgroup with this `memory.max` (0 for none).
     #[serde(default)]
-    pub memory_max: u64,
+    pub memory_max: Size,
     /// `oom_score_adj` of the processes.
     #[serde(default)]
     pub oom_score_adj: i32,
@@ -138,12 +139,12 @@ fn one() -> u32 {
 pub enum Work {
     /// Take anonymous memory, touching every page, as `tail /dev/zero` does.
     Hog {
-        /// Stop growing at this many bytes and hold; 0 for no end.
+        /// Stop growing at this size and hold; 0 for no end.
         #[serde(default)]
-        size: u64,
-        /// Bytes a second; 0 for as fast as it goes.
+        size: Size,
+        /// Growth a second; 0 for as fast as it goes.
         #[serde(default)]
-        rate: u64,
+        rate: Size,
         #[serde(default)]
         fill: Fill,
     },
@@ -156,7 +157,7 @@ pub enum Work {
     /// Hold `size` bytes of anonymous memory and touch all of it in a loop, each page every
     /// `period_ms`. Observes `<worker>.round_ms`.
     Touch {
-        size: u64,
+        size: Size,
         period_ms: u64,
         #[serde(default)]
         fill: Fill,
@@ -168,7 +169,7 @@ pub enum Work {
     /// memory. Then exits. For comparing the counters of two kernels. Observes `<worker>.done_ms`.
     Fixed {
         file: String,
-        size: u64,
+        size: Size,
         rounds: u64,
     },
 }
