@@ -79,6 +79,10 @@ pub enum Failure {
 pub struct Workload {
     pub workers: BTreeMap<String, Worker>,
     pub scenes: Vec<Scene>,
+    /// Clean file pages at or under which memory counts as exhausted once swap is full and free
+    /// pages are short (see the guest's `watch`).
+    #[serde(default)]
+    pub exhausted_below: Size,
 }
 
 /// A stretch of time with a fixed set of workers. Workers named by consecutive scenes go on running

@@ -1,0 +1,77 @@
+//! Reads the kernel's counters and gauges.
+use anyhow::{Context, Result};
+use raw::wire::Counters;
+
+/// Fields of /proc/meminfo that go into every sample, in KiB.
+const GAUGES: [&str; 12] = [
+    "MemFree", "MemAvailable", "Active(anon)", "Inactive(anon)", "Active(file)", "Inactive(file)",
+    "SwapFree", "Dirty", "Writeback", "Mapped", "Slab", "Unevictable",
+];
+
+/// Every field of /proc/vmstat as `vmstat.NAME`, the totals of /proc/pressure in microseconds, and
+/// the CPU time of kswapd in clock ticks as `kswapd.cpu_ticks`.
+pub fn counters() -> Result<Counters> {
+    let mut out = Counters::new();
+    let vmstat = read("/proc/vmstat")?;
+    for (name, value) in vmstat.lines().filter_map(|line| line.split_once(' ')) {
+        if let Ok(value) = value.trim().parse() {
+            out.insert(format!("vmstat.{name}"), value);
+        }
+    }
+    for resource in ["memory", "io", "cpu"] {
+        // A kernel without PSI has no such file; what is absent is left out, not zero.
+        if let Ok(text) = std::fs::read_to_string(format!("/proc/pressure/{resource}")) {
+            for line in text.lines() {
+                let mut words = line.split_whitespace();
+                let kind = words.next().unwrap_or_default();
+                let total = words.find_map(|word| word.strip_prefix("total=")?.parse().ok());
+                if let Some(total) = total {
+                    out.insert(format!("psi.{resource}.{kind}_us"), total);
+                }
+            }
+        }
+    }
+    if let Some(ticks) = kswapd_ticks() {
+        out.insert("kswapd.cpu_ticks".into(), ticks);
+    }
+    Ok(out)
+}
+
+/// user + system time of all kswapd threads, in clock ticks of 10 ms.
+fn kswapd_ticks() -> Option<f64> {
+    let mut sum = None;
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        let path = entry.path();
+        let comm = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
+        if comm.starts_with("kswapd") {
+            let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+            // Fields after the name's closing bracket: state is the first, utime the 12th.
+            let after = stat.rsplit_once(')')?.1;
+            let field = |n: usize| after.split_whitespace().nth(n)?.parse::<f64>().ok();
+            sum = Some(sum.unwrap_or(0.0) + field(11)? + field(12)?);
+        }
+    }
+    sum
+}
+
+/// What is in memory now, in KiB.
+pub fn gauges() -> Result<Counters> {
+    let meminfo = read("/proc/meminfo")?;
+    Ok(meminfo
+        .lines()
+        .filter_map(|line| {
+            let (name, rest) = line.split_once(':')?;
+            let value = rest.split_whitespace().next()?.parse().ok()?;
+            GAUGES.contains(&name).then(|| (format!("meminfo.{name}"), value))
+        })
+        .collect())
+}
+
+/// Number of pages given by one field of /proc/vmstat.
+pub fn vmstat_field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+pub fn read(path: &str) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("reading {path}"))
+}

@@ -1,0 +1,213 @@
+//! Plays the scenes: starts and stops the workers' processes and says what happened when.
+use anyhow::{bail, Context, Result};
+use raw::spec::{GuestSpec, Scene, Until, Work, Worker, Workload};
+use raw::wire::Line;
+use rustix::process::{waitpid, Pid, Signal, WaitOptions, WaitStatus};
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::channel::{now_ms, Channel};
+use crate::watch::Kills;
+use crate::{counters, setup, watch};
+
+/// How often children are reaped and a scene's end is looked for.
+const TICK: Duration = Duration::from_millis(10);
+/// How long a worker may take to finish what it measures once it is told to stop.
+const GRACE_MS: f64 = 120_000.0;
+/// A worker that ends at once again and again must not keep the machine busy with starting it.
+const RESTART_PAUSE_MS: f64 = 20.0;
+
+/// Plays all scenes of the workload, in order.
+pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<()> {
+    let channel = Arc::new(channel.share()?);
+    let stop = Arc::new(AtomicBool::new(false));
+    let kills = watch::start(workload, channel.clone(), stop.clone());
+    sample(spec.sample_ms, channel.clone(), stop.clone());
+    let mut stage = Stage { workload, channel, kills, running: BTreeMap::new(), due: Vec::new() };
+    let total: f64 = workload.scenes.iter().map(|scene| scene.seconds).sum();
+    let mut before = 0.0;
+    for scene in &workload.scenes {
+        stage.play(scene, before, total)?;
+        before += scene.seconds;
+    }
+    stage.stop_all_but(&[]);
+    stop.store(true, Ordering::Release);
+    Ok(())
+}
+
+/// Says the gauges for ever, from a thread of its own.
+fn sample(period_ms: u64, channel: Arc<Channel>, stop: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        while !stop.load(Ordering::Acquire) {
+            if let Ok(gauges) = counters::gauges() {
+                channel.say(&Line::Sample { t_ms: now_ms(), gauges });
+            }
+            std::thread::sleep(Duration::from_millis(period_ms.max(10)));
+        }
+    });
+}
+
+struct Stage<'a> {
+    workload: &'a Workload,
+    channel: Arc<Channel>,
+    kills: Arc<Kills>,
+    /// Process to the name of its worker.
+    running: BTreeMap<i32, &'a str>,
+    /// Workers to start again, and when.
+    due: Vec<(f64, &'a str)>,
+}
+
+impl<'a> Stage<'a> {
+    fn play(&mut self, scene: &'a Scene, before: f64, total: f64) -> Result<()> {
+        let names: Vec<&str> = scene.run.iter().map(String::as_str).collect();
+        self.stop_all_but(&names);
+        if scene.drop_caches {
+            setup::write("/proc/sys/vm/drop_caches", "3")?;
+        }
+        let begin = now_ms();
+        let kills_before = self.kills.count();
+        self.say_scene(scene, true, begin)?;
+        for name in &names {
+            if !self.running.values().any(|running| running == name) {
+                for _ in 0..self.worker(name)?.count {
+                    self.start(name)?;
+                }
+            }
+        }
+        let mut said = 0.0;
+        loop {
+            std::thread::sleep(TICK);
+            self.reap(scene);
+            self.restart()?;
+            let elapsed = (now_ms() - begin) / 1e3;
+            let over = match scene.until {
+                Some(Until::OomKill) => self.kills.count() > kills_before,
+                Some(Until::Done) => !self.busy(&names),
+                None => false,
+            };
+            if over || elapsed >= scene.seconds {
+                break;
+            }
+            if elapsed - said >= 1.0 {
+                said = elapsed;
+                let fraction = (before + elapsed) / total;
+                self.channel.say(&Line::Progress { fraction });
+            }
+        }
+        self.say_scene(scene, false, now_ms())
+    }
+
+    fn say_scene(&self, scene: &Scene, begin: bool, t_ms: f64) -> Result<()> {
+        let (name, counters) = (scene.name.clone(), counters::counters()?);
+        self.channel.say(&if begin {
+            Line::SceneBegin { t_ms, name, counters }
+        } else {
+            Line::SceneEnd { t_ms, name, counters }
+        });
+        Ok(())
+    }
+
+    fn worker(&self, name: &str) -> Result<&'a Worker> {
+        self.workload.workers.get(name).with_context(|| format!("no worker {name}"))
+    }
+
+    fn start(&mut self, name: &'a str) -> Result<()> {
+        match Command::new("/init").arg("work").arg(name).spawn() {
+            Ok(child) => {
+                self.running.insert(child.id() as i32, name);
+                self.channel.event("worker-start", format!("{name} {}", child.id()));
+            }
+            // No memory for a new process is the very thing under test: try again.
+            Err(error) if error.raw_os_error() == Some(libc::ENOMEM)
+                || error.raw_os_error() == Some(libc::EAGAIN) =>
+            {
+                self.due.push((now_ms() + RESTART_PAUSE_MS, name));
+            }
+            Err(error) => bail!("starting worker {name}: {error}"),
+        }
+        Ok(())
+    }
+
+    /// Whether a worker that ends by itself is still running.
+    fn busy(&self, names: &[&str]) -> bool {
+        self.running.values().any(|name| {
+            names.contains(name)
+                && self.workload.workers.get(*name).is_some_and(|worker| {
+                    matches!(worker.does, Work::ReadOnce { .. } | Work::Fixed { .. })
+                })
+        })
+    }
+
+    fn reap(&mut self, scene: &Scene) {
+        while let Ok(Some((pid, status))) = waitpid(None, WaitOptions::NOHANG) {
+            let Some(name) = self.running.remove(&pid.as_raw_nonzero().get()) else { continue };
+            self.channel.event("worker-end", format!("{name} {pid:?} {}", said(status)));
+            let restart = self.workload.workers.get(name).is_some_and(|worker| worker.restart);
+            if restart && scene.run.iter().any(|run| run == name) {
+                self.due.push((now_ms() + RESTART_PAUSE_MS, name));
+            }
+        }
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        let now = now_ms();
+        let (ready, later) = self.due.drain(..).partition(|(at, _)| *at <= now);
+        self.due = later;
+        let ready: Vec<(f64, &'a str)> = ready;
+        for (_, name) in ready {
+            self.start(name)?;
+        }
+        Ok(())
+    }
+
+    /// Stops the others: hogs at once, so that what measures can finish its last measurement.
+    fn stop_all_but(&mut self, keep: &[&str]) {
+        self.due.clear();
+        let stopping: Vec<(i32, &str)> = self
+            .running
+            .iter()
+            .filter(|(_, name)| !keep.contains(name))
+            .map(|(pid, name)| (*pid, *name))
+            .collect();
+        for (pid, name) in &stopping {
+            let measures = self
+                .workload
+                .workers
+                .get(*name)
+                .is_some_and(|worker| matches!(worker.does, Work::Probe { .. } | Work::Touch { .. }));
+            signal(*pid, if measures { Signal::TERM } else { Signal::KILL });
+        }
+        let begin = now_ms();
+        let mut killed = false;
+        while stopping.iter().any(|(pid, _)| self.running.contains_key(pid)) {
+            while let Ok(Some((pid, _))) = waitpid(None, WaitOptions::NOHANG) {
+                self.running.remove(&pid.as_raw_nonzero().get());
+            }
+            if now_ms() - begin > GRACE_MS && !killed {
+                killed = true;
+                for (pid, name) in stopping.iter().filter(|(pid, _)| self.running.contains_key(pid)) {
+                    self.channel.event("worker-stuck", format!("{name} {pid}"));
+                    signal(*pid, Signal::KILL);
+                }
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+fn signal(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+fn said(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exit {code}"),
+        (_, Some(signal)) => format!("signal {signal}"),
+        _ => "?".into(),
+    }
+}

@@ -1,0 +1,146 @@
+//! Makes a bare kernel into the machine that the spec asks for.
+use anyhow::{bail, Context, Result};
+use raw::spec::{Disk, GuestSpec, Workload};
+use raw::wire::Line;
+use rustix::mount::{mount, MountFlags};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::channel::now_ms;
+
+/// Where the files of the experiment are.
+pub const DATA: &str = "/data";
+/// Parent of all the workers' cgroups; carries the disk's throttle.
+const CGROUP: &str = "/sys/fs/cgroup/work";
+
+pub fn mounts() -> Result<()> {
+    let none = MountFlags::empty();
+    for (kind, at) in [
+        ("proc", "/proc"),
+        ("sysfs", "/sys"),
+        ("devtmpfs", "/dev"),
+        ("tmpfs", "/tmp"),
+        ("debugfs", "/sys/kernel/debug"),
+        ("tracefs", "/sys/kernel/tracing"),
+        ("cgroup2", "/sys/fs/cgroup"),
+    ] {
+        if !at.starts_with("/sys/") {
+            let _ = std::fs::create_dir_all(at);
+        }
+        match mount(kind, at, kind, none, None) {
+            // The kernel may have mounted devtmpfs itself.
+            Ok(()) | Err(rustix::io::Errno::BUSY) => {}
+            Err(error) => bail!("mounting {kind} at {at}: {error}"),
+        }
+    }
+    Ok(())
+}
+
+pub fn hello() -> Result<Line> {
+    let uname = rustix::system::uname();
+    let meminfo = crate::counters::read("/proc/meminfo")?;
+    let total = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok())
+        .context("no MemTotal in /proc/meminfo")?;
+    Ok(Line::Hello {
+        t_ms: now_ms(),
+        release: uname.release().to_string_lossy().into_owned(),
+        cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
+        mem_total_kb: total,
+    })
+}
+
+/// Keeps PID 1 in memory, ahead of everything and out of the OOM killer's reach: it is the
+/// instrument, not part of the experiment.
+pub fn shield() -> Result<()> {
+    use rustix::mm::{mlockall, MlockAllFlags};
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).context("mlockall")?;
+    write("/proc/self/oom_score_adj", "-1000")
+}
+
+/// Makes the settings, and reads each back as the kernel has it.
+pub fn settings(spec: &GuestSpec) -> Result<BTreeMap<String, String>> {
+    let mut values = BTreeMap::new();
+    for knob in &spec.knobs {
+        write(&knob.path, &knob.value)?;
+        let value = std::fs::read_to_string(&knob.path).unwrap_or_default();
+        values.insert(knob.path.clone(), value.trim().to_string());
+    }
+    Ok(values)
+}
+
+/// Makes /dev/zram0 a swap device of `mb` MiB.
+pub fn swap(mb: u64) -> Result<()> {
+    if mb == 0 {
+        return Ok(());
+    }
+    write("/sys/block/zram0/disksize", &format!("{mb}M"))?;
+    let pages = mb * 256;
+    // The header that mkswap(8) writes: kernel's union swap_header, version 1, last page, no bad pages.
+    let mut header = vec![0u8; 4096];
+    header[1024..1028].copy_from_slice(&1u32.to_le_bytes());
+    header[1028..1032].copy_from_slice(&(pages as u32 - 1).to_le_bytes());
+    header[4086..].copy_from_slice(b"SWAPSPACE2");
+    std::fs::write("/dev/zram0", &header).context("writing the swap header to /dev/zram0")?;
+    // SAFETY: swapon(2) takes a NUL-terminated path, which lives through the call.
+    if unsafe { libc::swapon(c"/dev/zram0".as_ptr(), 0) } != 0 {
+        bail!("swapon /dev/zram0: {}", std::io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+pub fn disk(disk: &Disk, read_only: bool) -> Result<()> {
+    let mut flags = MountFlags::NOATIME;
+    if read_only {
+        flags |= MountFlags::RDONLY;
+    }
+    let _ = std::fs::create_dir_all(DATA);
+    mount(disk.device.as_str(), DATA, "ext4", flags, None)
+        .with_context(|| format!("mounting {} at {DATA}", disk.device))
+}
+
+/// One cgroup for all workers, so that they share LRU lists as the programs of one desktop session
+/// do, and one more for each worker with a limit of its own. All under the disk's throttle.
+pub fn cgroups(disk: &Disk, workload: &Workload) -> Result<()> {
+    write("/sys/fs/cgroup/cgroup.subtree_control", "+memory +io")?;
+    std::fs::create_dir(CGROUP).with_context(|| format!("creating {CGROUP}"))?;
+    write(&format!("{CGROUP}/cgroup.subtree_control"), "+memory +io")?;
+    if disk.read_bps > 0 || disk.read_iops > 0 {
+        let name = disk.device.trim_start_matches("/dev/");
+        let number = crate::counters::read(&format!("/sys/block/{name}/dev"))?;
+        let or_max = |n: u64| if n == 0 { "max".to_string() } else { n.to_string() };
+        let (bps, iops) = (or_max(disk.read_bps), or_max(disk.read_iops));
+        let limit = format!("{} rbps={bps} riops={iops}", number.trim());
+        write(&format!("{CGROUP}/io.max"), &limit)?;
+    }
+    std::fs::create_dir(cgroup_of("", false)).context("creating the workers' cgroup")?;
+    for (name, worker) in &workload.workers {
+        let limit = worker.memory_max.bytes();
+        if limit > 0 {
+            let path = cgroup_of(name, true);
+            std::fs::create_dir(&path).with_context(|| format!("creating {path}"))?;
+            write(&format!("{path}/memory.max"), &limit.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// The cgroup that a worker's processes join.
+pub fn cgroup_of(worker: &str, limited: bool) -> String {
+    if limited {
+        format!("{CGROUP}/limited-{worker}")
+    } else {
+        format!("{CGROUP}/all")
+    }
+}
+
+pub fn write(path: &str, value: &str) -> Result<()> {
+    std::fs::write(Path::new(path), value).with_context(|| format!("writing {value:?} to {path}"))
+}
+
+pub fn power_off() -> ! {
+    rustix::fs::sync();
+    let _ = rustix::system::reboot(rustix::system::RebootCommand::PowerOff);
+    std::process::exit(1)
+}

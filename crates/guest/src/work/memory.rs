@@ -1,0 +1,151 @@
+//! Workers that take anonymous memory.
+use anyhow::{Context, Result};
+use raw::spec::Fill;
+use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use super::{data_path, stopping};
+use crate::channel::{now_ms, Channel};
+
+const PAGE: usize = 4096;
+/// Memory is mapped in pieces of this size: small enough for the overcommit heuristic.
+const PIECE: usize = 16 << 20;
+/// A limited hog pauses after each of these.
+const STEP: usize = 256 << 10;
+
+/// Takes memory up to `size` bytes (0: without end) at `rate` bytes a second (0: unlimited), then
+/// holds it.
+pub fn hog(size: u64, rate: u64, fill: Fill, seed: u64) -> Result<()> {
+    let mut random = Random::new(seed);
+    let begin = now_ms();
+    let mut taken = 0u64;
+    while size == 0 || taken < size {
+        let want = if size == 0 { PIECE } else { PIECE.min((size - taken) as usize) };
+        let piece = map(want)?;
+        for step in piece.chunks_mut(STEP) {
+            for page in step.chunks_mut(PAGE) {
+                random.page(page, fill);
+            }
+            taken += step.len() as u64;
+            if rate > 0 {
+                let due = begin + taken as f64 / rate as f64 * 1e3;
+                let wait = due - now_ms();
+                if wait > 0.0 {
+                    std::thread::sleep(Duration::from_micros((wait * 1e3) as u64));
+                }
+            }
+        }
+    }
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+/// Holds `size` bytes and touches every page each period.
+pub fn touch(
+    worker: &str,
+    size: u64,
+    period_ms: u64,
+    fill: Fill,
+    seed: u64,
+    channel: &Channel,
+) -> Result<()> {
+    let mut random = Random::new(seed);
+    let memory = map(size as usize)?;
+    for page in memory.chunks_mut(PAGE) {
+        random.page(page, fill);
+    }
+    while !stopping() {
+        let begin = now_ms();
+        for page in memory.chunks_mut(PAGE) {
+            // Volatile: the compiler would see that nobody reads it. Never the page's own value, so
+            // that a page of zeros stays one.
+            // SAFETY: the pointer is to the first byte of a live, mapped page.
+            unsafe { std::ptr::read_volatile(page.as_ptr()) };
+        }
+        channel.observe(format!("{worker}.round_ms"), begin, now_ms() - begin);
+        std::thread::sleep(Duration::from_millis(period_ms));
+    }
+    Ok(())
+}
+
+/// A fixed sequence of reads from the file and touches of `size` bytes of memory: the same in every
+/// kernel with the same seed.
+pub fn fixed(
+    worker: &str,
+    name: &str,
+    size: u64,
+    rounds: u64,
+    seed: u64,
+    channel: &Channel,
+) -> Result<()> {
+    let path = data_path(name);
+    let file = File::open(&path).with_context(|| format!("opening {path}"))?;
+    let chunks = (file.metadata()?.len() / (64 << 10)).max(1);
+    let mut buffer = vec![0u8; 64 << 10];
+    let mut random = Random::new(seed);
+    let memory = map(size as usize)?;
+    let pages = (memory.len() / PAGE).max(1) as u64;
+    let begin = now_ms();
+    for _ in 0..rounds {
+        let at = random.next() % chunks * (64 << 10);
+        file.read_exact_at(&mut buffer, at).with_context(|| format!("reading {path}"))?;
+        let page = (random.next() % pages) as usize * PAGE;
+        random.page(&mut memory[page..page + PAGE], Fill::Mixed);
+    }
+    channel.observe(format!("{worker}.done_ms"), begin, now_ms() - begin);
+    Ok(())
+}
+
+/// Anonymous memory, zero pages not yet there, never unmapped.
+fn map(len: usize) -> Result<&'static mut [u8]> {
+    // SAFETY: a fresh private mapping, aliased by nothing, valid until the process ends.
+    unsafe {
+        let at = mmap_anonymous(
+            std::ptr::null_mut(),
+            len.max(PAGE),
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+        .with_context(|| format!("mapping {len} bytes"))?;
+        Ok(std::slice::from_raw_parts_mut(at.cast(), len))
+    }
+}
+
+/// xorshift64*: seeded, the same on every machine, and fast enough never to be what is measured.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        // Never zero, which xorshift would keep; neighbouring seeds far apart.
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        for word in bytes.chunks_mut(8) {
+            let random = self.next().to_le_bytes();
+            word.copy_from_slice(&random[..word.len()]);
+        }
+    }
+
+    /// Writes one page as `fill` says.
+    fn page(&mut self, page: &mut [u8], fill: Fill) {
+        match fill {
+            Fill::Zero => page.fill(0),
+            Fill::Mixed => {
+                let third = page.len() / 3;
+                self.fill(&mut page[..third]);
+            }
+            Fill::Random => self.fill(page),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! One process of one worker.
+mod memory;
+mod read;
+
+use anyhow::{Context, Result};
+use raw::spec::{Work, Worker};
+use raw::spec::Task;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::channel::Channel;
+use crate::setup;
+
+pub use memory::Random;
+
+/// Set by SIGTERM: finish the measurement under way, then exit.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process was told to end.
+pub fn stopping() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
+extern "C" fn on_term(_signal: libc::c_int) {
+    STOP.store(true, Ordering::Relaxed);
+}
+
+/// `/init work NAME`: never returns.
+pub fn main(name: &str) -> ! {
+    let code = match run(name) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("hotset-guest: worker {name}: {error:#}");
+            if let Ok(channel) = Channel::open() {
+                channel.event("worker-error", format!("{name}: {error:#}"));
+            }
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+fn run(name: &str) -> Result<()> {
+    let spec = crate::read_spec()?;
+    let Task::Play { workload } = &spec.task else { anyhow::bail!("no workload to play") };
+    let worker = workload.workers.get(name).context("the spec has no such worker")?;
+    enter(name, worker)?;
+    let channel = Channel::open()?;
+    let seed = spec.seed ^ u64::from(std::process::id());
+    match &worker.does {
+        Work::Hog { size, rate, fill } => memory::hog(size.bytes(), rate.bytes(), *fill, seed),
+        Work::Touch { size, period_ms, fill } => {
+            memory::touch(name, size.bytes(), *period_ms, *fill, seed, &channel)
+        }
+        Work::Stream { file } => read::stream(file),
+        Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
+        Work::ReadOnce { file } => read::once(name, file, &channel),
+        Work::Fixed { file, size, rounds } => {
+            memory::fixed(name, file, size.bytes(), *rounds, spec.seed, &channel)
+        }
+    }
+}
+
+/// Becomes a process like any other: its own name, cgroup, and place in the OOM killer's order
+/// (PID 1's exemption is inherited).
+fn enter(name: &str, worker: &Worker) -> Result<()> {
+    let limited = worker.memory_max.bytes() > 0;
+    setup::write(&format!("{}/cgroup.procs", setup::cgroup_of(name, limited)), "0")?;
+    setup::write("/proc/self/oom_score_adj", &worker.oom_score_adj.to_string())?;
+    setup::write("/proc/self/comm", name)?;
+    let handler = on_term as extern "C" fn(libc::c_int);
+    // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
+    unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
+    Ok(())
+}
+
+/// Path of an experiment's file.
+pub fn data_path(name: &str) -> String {
+    format!("{}/{name}", setup::DATA)
+}

@@ -1,0 +1,103 @@
+//! Workers that read files through read(2), as cat(1) does.
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use super::{data_path, stopping};
+use crate::channel::{now_ms, Channel};
+
+/// What cat(1) reads at a time.
+const CHUNK: usize = 128 << 10;
+const PAGE: u64 = 4096;
+
+/// Reads the file from end to end for ever.
+pub fn stream(name: &str) -> Result<()> {
+    let path = data_path(name);
+    let mut buffer = vec![0u8; CHUNK];
+    loop {
+        read_all(&mut open(&path)?, &mut buffer).with_context(|| format!("reading {path}"))?;
+    }
+}
+
+/// Reads the file each period, and says how much of it was resident before, and how long it took.
+/// Times are those of the read's beginning, so that a read that is stuck belongs to the scene that
+/// it was begun in.
+pub fn probe(worker: &str, name: &str, period_ms: u64, channel: &Channel) -> Result<()> {
+    let path = data_path(name);
+    let mut buffer = vec![0u8; CHUNK];
+    while !stopping() {
+        let begin = now_ms();
+        let mut file = open(&path)?;
+        let resident = resident_share(&file).with_context(|| format!("cachestat of {path}"))?;
+        let start = now_ms();
+        read_all(&mut file, &mut buffer).with_context(|| format!("reading {path}"))?;
+        let end = now_ms();
+        channel.observe(format!("{worker}.resident"), begin, resident);
+        channel.observe(format!("{worker}.read_ms"), begin, end - start);
+        // As in the seed: the pause comes after the read.
+        if !stopping() {
+            std::thread::sleep(Duration::from_millis(period_ms));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the file once.
+pub fn once(worker: &str, name: &str, channel: &Channel) -> Result<()> {
+    let path = data_path(name);
+    let mut buffer = vec![0u8; CHUNK];
+    let begin = now_ms();
+    read_all(&mut open(&path)?, &mut buffer).with_context(|| format!("reading {path}"))?;
+    channel.observe(format!("{worker}.read_ms"), begin, now_ms() - begin);
+    Ok(())
+}
+
+fn open(path: &str) -> Result<File> {
+    File::open(path).with_context(|| format!("opening {path}"))
+}
+
+fn read_all(file: &mut File, buffer: &mut [u8]) -> std::io::Result<()> {
+    loop {
+        match file.read(buffer) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// struct cachestat of include/uapi/linux/mman.h.
+#[repr(C)]
+#[derive(Default)]
+struct Cachestat {
+    nr_cache: u64,
+    nr_dirty: u64,
+    nr_writeback: u64,
+    nr_evicted: u64,
+    nr_recently_evicted: u64,
+}
+
+#[repr(C)]
+struct CachestatRange {
+    off: u64,
+    len: u64,
+}
+
+/// Share of the file's pages that are in the page cache, by cachestat(2) (6.5): unlike mincore(2) it
+/// needs no mapping, whose page tables would disturb what is measured.
+fn resident_share(file: &File) -> Result<f64> {
+    const SYS_CACHESTAT: libc::c_long = 451;
+    let pages = file.metadata()?.len().div_ceil(PAGE);
+    let range = CachestatRange { off: 0, len: 0 };
+    let mut stat = Cachestat::default();
+    // SAFETY: both structs have the layout of the kernel's and live through the call; length 0
+    // means to the file's end.
+    let result = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &range, &mut stat, 0) };
+    if result != 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    Ok(stat.nr_cache as f64 / pages.max(1) as f64)
+}
