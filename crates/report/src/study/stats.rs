@@ -1,0 +1,214 @@
+//! Numbers in, numbers out: the few statistics that a report is made of.
+use serde::Serialize;
+
+/// A closed interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    pub fn contains(&self, x: f64) -> bool {
+        self.low <= x && x <= self.high
+    }
+}
+
+/// Arithmetic mean; `None` of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Quantile `q` (0 to 1) by linear interpolation between order statistics: with `n` sorted values
+/// it lies at position `q * (n - 1)`. This is definition 7 of Hyndman and Fan, "Sample Quantiles in
+/// Statistical Packages", The American Statistician 50 (1996), 361-365; R and NumPy default to it.
+pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let position = q.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
+    let below = position.floor() as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    let fraction = position - below as f64;
+    Some(sorted[below] + (sorted[above] - sorted[below]) * fraction)
+}
+
+/// The middle value; the mean of the middle two of an even number.
+pub fn median(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.5)
+}
+
+/// Ninety percent of the values are at or below it; see [`quantile`] for how it interpolates.
+pub fn p90(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.9)
+}
+
+pub fn max(values: &[f64]) -> Option<f64> {
+    values.iter().copied().max_by(f64::total_cmp)
+}
+
+pub fn min(values: &[f64]) -> Option<f64> {
+    values.iter().copied().min_by(f64::total_cmp)
+}
+
+/// Unbiased sample variance (divisor `n - 1`); needs two values.
+pub fn variance(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let centre = mean(values)?;
+    let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+    Some(squares / (values.len() - 1) as f64)
+}
+
+/// 95 % confidence interval of the mean after Student; `None` with fewer than two values.
+pub fn mean_interval(values: &[f64]) -> Option<Interval> {
+    let centre = mean(values)?;
+    let error = (variance(values)? / values.len() as f64).sqrt();
+    let half = t_quantile_975(values.len() as u32 - 1) * error;
+    Some(Interval {
+        low: centre - half,
+        high: centre + half,
+    })
+}
+
+/// 95 % confidence interval of the difference of two means with unequal variances (Welch). The
+/// degrees of freedom (Welch-Satterthwaite) are rounded down, which widens the interval.
+pub fn difference_interval(a: &[f64], b: &[f64]) -> Option<Interval> {
+    let (va, vb) = (
+        variance(a)? / a.len() as f64,
+        variance(b)? / b.len() as f64,
+    );
+    let centre = mean(a)? - mean(b)?;
+    let spread = va + vb;
+    let half = if spread == 0.0 {
+        0.0
+    } else {
+        let df = spread.powi(2)
+            / (va.powi(2) / (a.len() - 1) as f64 + vb.powi(2) / (b.len() - 1) as f64);
+        t_quantile_975(df.floor().max(1.0) as u32) * spread.sqrt()
+    };
+    Some(Interval {
+        low: centre - half,
+        high: centre + half,
+    })
+}
+
+/// The 97.5 % quantile of Student's t with `df` degrees of freedom (at least 1): the factor of a
+/// two-sided 95 % interval. Found by bisection on [`t_inside`], to 1e-10.
+pub fn t_quantile_975(df: u32) -> f64 {
+    // 12.706... is the quantile for one degree of freedom, the largest there is.
+    let (mut low, mut high) = (1.9, 12.8);
+    while high - low > 1e-10 {
+        let middle = (low + high) / 2.0;
+        if t_inside(middle, df.max(1)) < 0.95 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low + high) / 2.0
+}
+
+/// The probability that |T| < t, by the finite series for whole degrees of freedom: Abramowitz and
+/// Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4.
+fn t_inside(t: f64, df: u32) -> f64 {
+    let angle = (t / f64::from(df).sqrt()).atan();
+    let (sin, cos) = angle.sin_cos();
+    let odd = df % 2 == 1;
+    let mut term = if odd { cos } else { 1.0 };
+    let mut sum = 0.0;
+    let mut power = if odd { 1 } else { 0 };
+    while power + 2 <= df {
+        sum += term;
+        power += 2;
+        term *= cos * cos * f64::from(power - 1) / f64::from(power);
+    }
+    if odd {
+        std::f64::consts::FRAC_2_PI * (angle + sin * sum)
+    } else {
+        sin * sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: f64, b: f64, by: f64) {
+        assert!((a - b).abs() <= by, "{a} is not within {by} of {b}");
+    }
+
+    #[test]
+    fn t_quantiles_are_those_of_the_printed_tables() {
+        for (df, known) in [
+            (1, 12.7062),
+            (2, 4.30265),
+            (3, 3.18245),
+            (4, 2.77645),
+            (5, 2.57058),
+            (9, 2.26216),
+            (10, 2.22814),
+            (29, 2.04523),
+            (30, 2.04227),
+            (60, 2.00030),
+            (120, 1.97993),
+            (1000, 1.96234),
+        ] {
+            near(t_quantile_975(df), known, 5e-5);
+        }
+    }
+
+    #[test]
+    fn medians_of_odd_even_one_and_none() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[7.0]), Some(7.0));
+        assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn p90_interpolates_between_order_statistics() {
+        // Position 0.9 * 10 = 9 of eleven values: the tenth exactly.
+        let eleven: Vec<f64> = (0..11).map(f64::from).collect();
+        assert_eq!(p90(&eleven), Some(9.0));
+        // Position 0.9 * 4 = 3.6: between 4 and 5.
+        near(p90(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap(), 4.6, 1e-12);
+        assert_eq!(p90(&[2.0]), Some(2.0));
+        assert_eq!(quantile(&[1.0, 2.0], 0.0), Some(1.0));
+        assert_eq!(quantile(&[1.0, 2.0], 1.0), Some(2.0));
+    }
+
+    #[test]
+    fn interval_of_the_mean_of_a_worked_example() {
+        // 1..5: mean 3, s = sqrt(2.5), t(4) = 2.77645: half = 2.77645 * sqrt(2.5 / 5) = 1.96324.
+        let interval = mean_interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        near(interval.low, 3.0 - 1.96324, 1e-4);
+        near(interval.high, 3.0 + 1.96324, 1e-4);
+        assert_eq!(mean_interval(&[3.0]), None);
+        assert_eq!(mean_interval(&[]), None);
+    }
+
+    #[test]
+    fn welch_interval_of_a_worked_example() {
+        // Means 2 and 5, variances 1 and 1, n 3: error sqrt(2/3), df 4.
+        let interval = difference_interval(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap();
+        let half = 2.77645 * (2.0f64 / 3.0).sqrt();
+        near(interval.low, 3.0 - half, 1e-4);
+        near(interval.high, 3.0 + half, 1e-4);
+        let still = difference_interval(&[2.0, 2.0], &[1.0, 1.0]).unwrap();
+        assert_eq!((still.low, still.high), (1.0, 1.0));
+    }
+
+    #[test]
+    fn variance_of_a_worked_example() {
+        near(
+            variance(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap(),
+            32.0 / 7.0,
+            1e-12,
+        );
+        assert_eq!(variance(&[1.0]), None);
+    }
+}
