@@ -1,0 +1,74 @@
+//! Foreign text (names, kernel messages) made harmless in each format.
+
+/// Control and direction-changing characters replaced: a console's escape sequences must neither
+/// reach a terminal nor break a page. Line feeds and tabs stay.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => c,
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+/// [`clean`], on one line.
+pub fn line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
+}
+
+/// For HTML's and SVG's text and quoted attributes.
+pub fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// For Markdown's running text and table cells: one line, nothing in it is markup.
+pub fn markdown(text: &str) -> String {
+    let mut out = String::new();
+    for c in line(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A fenced block whose fence the text cannot close.
+pub fn fenced(text: &str) -> String {
+    let text = clean(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}\n{fence}\n", text.trim_end_matches('\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_foreign_acts() {
+        assert_eq!(html("<b a=\"1\">&'"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
+        assert_eq!(clean("\u{1b}[31mred\u{202e}\r\n"), "\u{fffd}[31mred\u{fffd}\u{fffd}\n");
+        assert_eq!(markdown("a|b\n*c*"), "a\\|b \\*c\\*");
+        assert!(fenced("x\n```\n").starts_with("````text\nx\n```\n````"));
+    }
+}
