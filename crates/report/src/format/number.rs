@@ -17,7 +17,7 @@ pub fn plain(x: f64) -> String {
     if size < 1000.0 && x.fract() == 0.0 {
         return format!("{sign}{size}");
     }
-    let digits = if size < 999.5 { 3 } else { 4 };
+    let digits = if size < 1000.0 { 3 } else { 4 };
     let scale = 10f64.powi(size.log10().floor() as i32 + 1 - digits);
     // Rounding may carry into a new digit: 9.999 becomes 10.0, with one decimal fewer.
     let rounded = (size / scale).round() * scale;
