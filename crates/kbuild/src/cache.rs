@@ -1,0 +1,228 @@
+//! The cache directory: what is in it is either whole or not there.
+//!
+//! ```text
+//! source/linux-7.3.4/      a pristine tree
+//! kernel/KEY/              linux, .config, build.log, meta.json
+//! work/NAME/               a tree with its objects, for the next build to go on from
+//! apt/SUITE/               a private apt root
+//! ```
+//! Everything is made under a name that begins with `.partial-` and renamed when it is whole.
+use crate::progress::{Progress, Step};
+use anyhow::{bail, Context, Result};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Prefix of what is not finished.
+const PARTIAL: &str = ".partial-";
+
+/// The cache: `$XDG_CACHE_HOME/hotset`, else `~/.cache/hotset`.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    root: PathBuf,
+}
+
+impl Cache {
+    /// The user's cache.
+    ///
+    /// # Errors
+    /// When neither `XDG_CACHE_HOME` nor `HOME` is set.
+    pub fn of_user() -> Result<Cache> {
+        let absolute = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        match (absolute("XDG_CACHE_HOME"), absolute("HOME")) {
+            (Some(cache), _) => Ok(Cache::at(cache.join("hotset"))),
+            (None, Some(home)) => Ok(Cache::at(home.join(".cache/hotset"))),
+            (None, None) => bail!("neither XDG_CACHE_HOME nor HOME is set: set one of them"),
+        }
+    }
+
+    pub fn at(root: impl Into<PathBuf>) -> Cache {
+        Cache { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A directory of the cache, made if need be.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn room(&self, name: &str) -> Result<PathBuf> {
+        let dir = self.root.join(name);
+        std::fs::create_dir_all(&dir).with_context(|| {
+            format!(
+                "{}: cannot make the cache directory; XDG_CACHE_HOME chooses another",
+                dir.display()
+            )
+        })?;
+        Ok(dir)
+    }
+}
+
+/// Held while something of the cache is made; given back when dropped, or when the process ends.
+pub struct Lock(#[allow(dead_code)] File);
+
+/// Takes the lock `DIR/.lock-NAME`, waiting for another process if need be, and saying so.
+///
+/// # Errors
+/// When the lock file cannot be made or locked.
+pub fn lock(dir: &Path, name: &str, progress: &mut Progress) -> Result<Lock> {
+    use rustix::fs::{flock, FlockOperation};
+    let path = dir.join(format!(".lock-{name}"));
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    let mut said = false;
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(rustix::io::Errno::WOULDBLOCK) => {}
+            Err(error) => bail!("{}: cannot lock: {error}", path.display()),
+        }
+        if !said {
+            said = true;
+            progress(Step::Begin {
+                what: format!("Waiting for another hotset that works on {name}"),
+                total: None,
+                unit: crate::progress::Unit::Steps,
+            });
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        progress(Step::Advance {
+            done: 0,
+            detail: String::new(),
+        });
+    }
+    if said {
+        progress(Step::End {
+            what: "The other hotset is done".into(),
+        });
+    }
+    Ok(Lock(file))
+}
+
+/// A directory in the making, beside the place where it will be. Dropped, it disappears.
+pub struct Partial(tempfile::TempDir);
+
+impl Partial {
+    /// Makes one for `name` in `dir`, after clearing away what an interrupted process left of the
+    /// same name. The caller holds the lock of that name.
+    ///
+    /// # Errors
+    /// When the directory cannot be written.
+    pub fn begin(dir: &Path, name: &str) -> Result<Partial> {
+        let prefix = format!("{PARTIAL}{name}-");
+        let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                std::fs::remove_dir_all(entry.path())
+                    .with_context(|| format!("clearing {}", entry.path().display()))?;
+            }
+        }
+        let made = tempfile::Builder::new()
+            .prefix(&prefix)
+            .tempdir_in(dir)
+            .with_context(|| dir.display().to_string())?;
+        Ok(Partial(made))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Moves `from`, a directory inside (or all) of this, to its final place. What was there is
+    /// replaced.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn finish(self, from: &Path, to: &Path) -> Result<()> {
+        let old = self.0.path().with_extension("old");
+        if to.exists() {
+            std::fs::rename(to, &old).with_context(|| to.display().to_string())?;
+        }
+        std::fs::rename(from, to)
+            .with_context(|| format!("moving {} to {}", from.display(), to.display()))?;
+        if old.exists() {
+            std::fs::remove_dir_all(&old).with_context(|| old.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a directory entry's name is one of a finished thing.
+pub fn is_finished(name: &str) -> bool {
+    !name.starts_with('.')
+}
+
+/// Fails when the file system of `dir` has less than `needed` bytes for us.
+///
+/// # Errors
+/// As said, and when it cannot be asked.
+pub fn need_space(dir: &Path, needed: u64, what: &str) -> Result<()> {
+    let stat = rustix::fs::statvfs(dir).with_context(|| dir.display().to_string())?;
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    if free < needed {
+        bail!(
+            "{}: {} MB free, but {what} needs about {} MB. Free some, or set XDG_CACHE_HOME to a \
+             directory on a larger disk",
+            dir.display(),
+            free / 1_000_000,
+            needed / 1_000_000
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_partial_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let partial = Partial::begin(dir.path(), "x").unwrap();
+        std::fs::write(partial.path().join("half"), "half").unwrap();
+        drop(partial);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_an_interrupted_process_left_is_cleared_and_never_finished() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = dir.path().join(".partial-x-abc");
+        std::fs::create_dir(&left).unwrap();
+        assert!(!is_finished(".partial-x-abc"));
+        let other = dir.path().join(".partial-y-abc");
+        std::fs::create_dir(&other).unwrap();
+        let partial = Partial::begin(dir.path(), "x").unwrap();
+        assert!(!left.exists());
+        assert!(other.exists(), "another name's work is not ours to clear");
+        drop(partial);
+    }
+
+    #[test]
+    fn finishing_replaces_the_old() {
+        let dir = tempfile::tempdir().unwrap();
+        let to = dir.path().join("x");
+        std::fs::create_dir(&to).unwrap();
+        std::fs::write(to.join("old"), "").unwrap();
+        let partial = Partial::begin(dir.path(), "x").unwrap();
+        let from = partial.path().join("tree");
+        std::fs::create_dir(&from).unwrap();
+        std::fs::write(from.join("new"), "").unwrap();
+        partial.finish(&from, &to).unwrap();
+        assert!(to.join("new").exists() && !to.join("old").exists());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn too_little_space_is_said_before_work_starts() {
+        let dir = tempfile::tempdir().unwrap();
+        need_space(dir.path(), 1, "nothing").unwrap();
+        let error = need_space(dir.path(), u64::MAX, "everything").unwrap_err();
+        assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
+    }
+}

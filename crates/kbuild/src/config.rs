@@ -1,0 +1,123 @@
+//! Configuration fragments: what a kernel must have, checked against what it got.
+use anyhow::{bail, Result};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One line of a fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Want {
+    /// 1 for the first line of the file.
+    pub line: usize,
+    /// With its `CONFIG_`.
+    pub symbol: String,
+    /// As in a `.config`: `y`, `8`, `"text"`. `None` for "is not set".
+    pub value: Option<String>,
+}
+
+/// Reads a fragment. Comments and empty lines are passed over.
+///
+/// # Errors
+/// A line that is neither setting nor comment, `=n` (which Kconfig's `.config` never says), or a
+/// symbol that comes twice; the message names the line.
+pub fn parse(text: &str, path: &Path) -> Result<Vec<Want>> {
+    let mut wants: Vec<Want> = Vec::new();
+    for (index, raw) in text.lines().enumerate() {
+        let line = index + 1;
+        let place = || format!("{}:{line}", path.display());
+        let Some((symbol, value)) = setting(raw) else {
+            let trimmed = raw.trim();
+            if trimmed.is_empty() || trimmed.starts_with('#') {
+                continue;
+            }
+            bail!(
+                "{}: {trimmed:?} is neither CONFIG_X=value nor a comment",
+                place()
+            );
+        };
+        if value == Some("n") {
+            bail!("{}: write `# {symbol} is not set`, not `=n`", place());
+        }
+        if let Some(first) = wants.iter().find(|want| want.symbol == symbol) {
+            bail!("{}: {symbol} is set in line {} already", place(), first.line);
+        }
+        wants.push(Want {
+            line,
+            symbol: symbol.to_string(),
+            value: value.map(Into::into),
+        });
+    }
+    Ok(wants)
+}
+
+/// Reads `CONFIG_X=value` or `# CONFIG_X is not set`.
+fn setting(line: &str) -> Option<(&str, Option<&str>)> {
+    let line = line.trim();
+    if let Some(rest) = line.strip_prefix("# ") {
+        let symbol = rest.strip_suffix(" is not set")?;
+        return symbol.starts_with("CONFIG_").then_some((symbol, None));
+    }
+    let (symbol, value) = line.split_once('=')?;
+    symbol
+        .starts_with("CONFIG_")
+        .then_some((symbol, Some(value)))
+}
+
+/// Which wants a `.config` does not fulfil, each as a line for people. Something that is to be off
+/// is off as well where the `.config` does not mention it.
+pub fn unfulfilled(wants: &[Want], dot_config: &str) -> Vec<String> {
+    let have: BTreeMap<&str, Option<&str>> = dot_config.lines().filter_map(setting).collect();
+    wants
+        .iter()
+        .filter_map(|want| {
+            let got = have.get(want.symbol.as_str());
+            let fits = match (&want.value, got) {
+                (Some(value), Some(Some(got))) => value == got,
+                (None, None | Some(None)) => true,
+                _ => false,
+            };
+            let is = match got {
+                Some(Some(got)) => format!("is {got}"),
+                Some(None) => "is not set (something that it depends on is off)".into(),
+                None => "does not exist, or something that it depends on is off".into(),
+            };
+            let wanted = want.value.as_deref().unwrap_or("not set");
+            (!fits).then(|| format!("line {}: {}={wanted}: {is}", want.line, want.symbol))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wants(text: &str) -> Result<Vec<Want>> {
+        parse(text, Path::new("um.config"))
+    }
+
+    #[test]
+    fn what_landed_is_fulfilled_and_what_did_not_is_named() {
+        let wants = wants(
+            "# Why.\nCONFIG_A=y\nCONFIG_N=8\n# CONFIG_OFF is not set\n# CONFIG_GONE is not set\n\
+             CONFIG_DROPPED=y\nCONFIG_M=y\nCONFIG_S=\"x\"\n# CONFIG_FORCED is not set\n",
+        )
+        .unwrap();
+        let got = "CONFIG_A=y\nCONFIG_N=8\n# CONFIG_OFF is not set\nCONFIG_M=m\nCONFIG_S=\"x\"\n\
+                   CONFIG_FORCED=y\n";
+        assert_eq!(
+            unfulfilled(&wants, got),
+            [
+                "line 6: CONFIG_DROPPED=y: does not exist, or something that it depends on is off",
+                "line 7: CONFIG_M=y: is m",
+                "line 9: CONFIG_FORCED=not set: is y",
+            ]
+        );
+    }
+
+    #[test]
+    fn broken_lines_are_refused_by_number() {
+        let error = |text: &str| wants(text).unwrap_err().to_string();
+        assert!(error("CONFIG_A=y\nCONFIG_B\n").starts_with("um.config:2: \"CONFIG_B\""));
+        assert!(error("CONFIG_A=n\n").contains("`# CONFIG_A is not set`"));
+        assert!(error("CONFIG_A=y\n\nCONFIG_A=m\n").contains("set in line 1 already"));
+    }
+}

@@ -1,0 +1,406 @@
+//! Kernel trees: Debian's, fetched once into the cache, or the caller's own.
+use crate::apt::{self, Package, Root};
+use crate::cache::{self, Cache, Partial};
+use crate::mirrors::Mirrors;
+use crate::proc;
+use crate::progress::{Progress, Step, Unit};
+use crate::version::{Line, Version};
+use anyhow::{bail, Context, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where a tree comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// Debian's `linux-source` package of the wanted line.
+    #[default]
+    Debian,
+    /// A directory of the caller's. It is read, never written.
+    Tree(PathBuf),
+}
+
+/// A kernel tree, ready to read.
+#[derive(Clone, Debug, Serialize)]
+pub struct Source {
+    pub dir: PathBuf,
+    #[serde(serialize_with = "as_text")]
+    pub version: Version,
+    /// Says exactly which source this is: the package's version and checksum, or a checksum of the
+    /// tree's contents.
+    pub identity: String,
+    /// Of Debian's trees: "linux-source-7.3 7.3.4-1~bpo13+1".
+    pub package: Option<String>,
+}
+
+fn as_text<S: serde::Serializer>(version: &Version, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(version)
+}
+
+/// How to fetch.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub line: Line,
+    /// URI of Debian's archive and of its security archive; `None` for the machine's own.
+    pub mirror: Option<String>,
+    pub security_mirror: Option<String>,
+    /// Look for a newer package even when the cache holds one of the line.
+    pub refresh: bool,
+    pub keyring: PathBuf,
+}
+
+impl Fetch {
+    pub fn new(line: Line) -> Fetch {
+        Fetch {
+            line,
+            mirror: None,
+            security_mirror: None,
+            refresh: false,
+            keyring: apt::KEYRING.into(),
+        }
+    }
+}
+
+/// A note in each fetched tree, of which package it is. Its presence also says that the tree is
+/// whole.
+const NOTE: &str = ".hotset-source.json";
+
+#[derive(Serialize, Deserialize)]
+struct Note {
+    package: String,
+    version: String,
+    sha256: String,
+}
+
+/// Bytes that an unpacked tree takes, and that its package takes beside it for a while.
+const TREE_BYTES: u64 = 2_000_000_000;
+
+/// Finds the newest tree of `line` in the cache.
+///
+/// # Errors
+/// When the cache cannot be read.
+pub fn cached(cache: &Cache, line: Line) -> Result<Option<Source>> {
+    let mut found: Vec<Source> = all_cached(cache)?;
+    found.retain(|source| source.version.line() == line);
+    Ok(found.into_iter().max_by_key(|source| source.version.patch))
+}
+
+/// Every fetched tree in the cache.
+///
+/// # Errors
+/// When the cache cannot be read.
+pub fn all_cached(cache: &Cache) -> Result<Vec<Source>> {
+    let dir = cache.root().join("source");
+    let Ok(entries) = std::fs::read_dir(&dir) else {
+        return Ok(Vec::new());
+    };
+    let mut found: Vec<Source> = entries
+        .flatten()
+        .filter(|entry| cache::is_finished(&entry.file_name().to_string_lossy()))
+        .filter_map(|entry| read_cached(&entry.path()).ok())
+        .collect();
+    found.sort_by(|a, b| a.dir.cmp(&b.dir));
+    Ok(found)
+}
+
+fn read_cached(dir: &Path) -> Result<Source> {
+    let note: Note = serde_json::from_slice(&std::fs::read(dir.join(NOTE))?)?;
+    Ok(Source {
+        dir: dir.to_path_buf(),
+        version: Version::of_tree(dir)?,
+        identity: format!("deb:{}={}:{}", note.package, note.version, note.sha256),
+        package: Some(format!("{} {}", note.package, note.version)),
+    })
+}
+
+/// Takes the tree of `origin`, fetching it where the cache has none.
+///
+/// # Errors
+/// As [`fetch`] and [`of_tree`].
+pub fn get(
+    cache: &Cache,
+    origin: &Origin,
+    fetching: &Fetch,
+    progress: &mut Progress,
+) -> Result<Source> {
+    match origin {
+        Origin::Tree(dir) => of_tree(dir, progress),
+        Origin::Debian => fetch(cache, fetching, progress),
+    }
+}
+
+/// Fetches Debian's package of a line into the cache, signatures checked, unless the cache holds
+/// the line already and `refresh` is not asked for.
+///
+/// # Errors
+/// No mirror, no keyring, a bad signature, no such package (the message lists those that there
+/// are), no space.
+pub fn fetch(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<Source> {
+    if !wanted.refresh {
+        if let Some(source) = cached(cache, wanted.line)? {
+            return Ok(source);
+        }
+    }
+    let room = cache.room("source")?;
+    let name = wanted.line.to_string();
+    let _lock = cache::lock(&room, &name, progress)?;
+    let have = cached(cache, wanted.line)?;
+    if let (Some(source), false) = (&have, wanted.refresh) {
+        return Ok(source.clone());
+    }
+    cache::need_space(&room, TREE_BYTES, &format!("unpacking Linux {name}"))?;
+    let (root, package) = find_package(cache, wanted, progress)?;
+    if let Some(source) = have {
+        if source.identity.contains(&format!("={}:", package.version)) {
+            progress(Step::Note {
+                what: format!("{} {} is the newest", package.name, package.version),
+            });
+            return Ok(source);
+        }
+    }
+    let partial = Partial::begin(&room, &name)?;
+    let deb = root.download(&package, partial.path(), progress)?;
+    let tree = unpack(&deb, partial.path(), &package.name, progress).with_context(|| {
+        format!(
+            "unpacking {} in {} (which is cleared now)",
+            package.name,
+            room.display()
+        )
+    })?;
+    let version = Version::of_tree(&tree)?;
+    if version.line() != wanted.line {
+        bail!("{} holds Linux {version}, not {}", package.name, wanted.line);
+    }
+    let note = serde_json::to_string_pretty(&Note {
+        package: package.name,
+        version: package.version,
+        sha256: package.sha256,
+    })?;
+    std::fs::write(tree.join(NOTE), note)?;
+    let place = room.join(format!("linux-{version}"));
+    partial.finish(&tree, &place)?;
+    read_cached(&place)
+}
+
+/// Looks for the line's package in its suites, one after the other.
+fn find_package(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<(Root, Package)> {
+    let mirrors = Mirrors::find(wanted.mirror.clone(), wanted.security_mirror.clone());
+    let name = wanted.line.package();
+    let mut seen = Vec::new();
+    let mut problems = Vec::new();
+    for suite in wanted.line.suites() {
+        let attempt = mirrors.of_suite(suite).and_then(|mirror| {
+            let dir = cache.room(&format!("apt/{suite}"))?;
+            let root = Root::create(&dir, mirror, suite, &wanted.keyring)?;
+            root.update(progress)?;
+            let packages = root.kernel_sources()?;
+            Ok((root, packages))
+        });
+        match attempt {
+            Ok((root, packages)) => {
+                // apt-cache lists the candidates; the last is the newest.
+                if let Some(package) = packages.iter().rev().find(|package| package.name == name) {
+                    return Ok((root, package.clone()));
+                }
+                seen.extend(packages.into_iter().map(|package| (*suite, package)));
+            }
+            Err(error) => problems.push(format!("{error:#}")),
+        }
+    }
+    bail!(not_there(wanted.line, &seen, &problems))
+}
+
+/// The message for a package that no suite has: what was looked at, and what would do instead.
+pub fn not_there(line: Line, seen: &[(&str, Package)], problems: &[String]) -> String {
+    let known: Vec<String> = crate::version::KNOWN.iter().map(Line::to_string).collect();
+    let mut text = if line.suites().is_empty() {
+        format!(
+            "hotset knows no Debian suite with Linux {line}; it knows {}",
+            known.join(" and ")
+        )
+    } else {
+        format!(
+            "{} is not to be had from {}",
+            line.package(),
+            line.suites().join(" or ")
+        )
+    };
+    for problem in problems {
+        text.push_str("\n- ");
+        text.push_str(problem);
+    }
+    if !seen.is_empty() {
+        text.push_str("\nThese kernel sources are there:");
+        for (suite, package) in seen {
+            text.push_str(&format!(
+                "\n  {} {} ({suite})",
+                package.name, package.version
+            ));
+        }
+    }
+    text.push_str(&format!(
+        "\nAny {line}.x would do, from another mirror (--mirror, --security-mirror) or as a source \
+         tree of your own (--tree DIR); and so would another line that there is a series for ({}).",
+        known.join(", ")
+    ));
+    text
+}
+
+/// Unpacks a linux-source package below `dir`; returns the tree.
+fn unpack(deb: &Path, dir: &Path, package: &str, progress: &mut Progress) -> Result<PathBuf> {
+    let outer = dir.join("deb");
+    let said = proc::say(Command::new("dpkg").arg("-x").arg(deb).arg(&outer))?;
+    if !said.status.success() {
+        bail!("dpkg -x {} failed: {}", deb.display(), said.err.trim());
+    }
+    std::fs::remove_file(deb)?;
+    let archive = outer.join(format!("usr/src/{package}.tar.xz"));
+    let inner = dir.join("tree");
+    std::fs::create_dir(&inner)?;
+    untar(&archive, &inner, package, progress)?;
+    std::fs::remove_dir_all(&outer)?;
+    Ok(inner)
+}
+
+/// Unpacks a `.tar.xz` with one top directory into `to`. The archive is fed to tar so that progress
+/// can be told.
+pub fn untar(archive: &Path, to: &Path, what: &str, progress: &mut Progress) -> Result<()> {
+    let mut file =
+        File::open(archive).with_context(|| format!("{}: no such archive", archive.display()))?;
+    let total = file.metadata()?.len();
+    progress(Step::Begin {
+        what: format!("Unpacking {what}"),
+        total: Some(total),
+        unit: Unit::Bytes,
+    });
+    let mut tar = Command::new("tar");
+    tar.args(["-xJ", "--strip-components=1", "--no-same-owner", "-f", "-", "-C"])
+        .arg(to)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = proc::spawn(&mut tar)?;
+    let stderr = child.0.stderr.take();
+    let words = std::thread::spawn(move || {
+        let mut text = String::new();
+        if let Some(mut stream) = stderr {
+            let _ = stream.read_to_string(&mut text);
+        }
+        text
+    });
+    let mut input = child.0.stdin.take().context("tar has no standard input")?;
+    let mut block = vec![0; 1 << 20];
+    let mut done = 0;
+    loop {
+        let n = file.read(&mut block)?;
+        // A write fails when tar gave up; its own words say why.
+        if n == 0 || input.write_all(&block[..n]).is_err() {
+            break;
+        }
+        done += n as u64;
+        progress(Step::Advance {
+            done,
+            detail: String::new(),
+        });
+    }
+    drop(input);
+    let status = child.0.wait()?;
+    let words = words.join().unwrap_or_default();
+    if !status.success() {
+        if words.contains("No space left") {
+            bail!("the disk is full; free 2 GB, or set XDG_CACHE_HOME to a larger disk");
+        }
+        // The first lines name the cause, the rest follow from it.
+        let first: Vec<&str> = words.lines().take(5).collect();
+        bail!("tar failed ({status}):\n{}", first.join("\n"));
+    }
+    progress(Step::End {
+        what: format!("Unpacked {what}"),
+    });
+    Ok(())
+}
+
+/// Takes a directory of the caller's as a source.
+///
+/// # Errors
+/// When it is no kernel tree, cannot be read, or was built in (kbuild then refuses to build
+/// elsewhere).
+pub fn of_tree(dir: &Path, progress: &mut Progress) -> Result<Source> {
+    let dir = std::fs::canonicalize(dir).with_context(|| dir.display().to_string())?;
+    let version = Version::of_tree(&dir)?;
+    for sign in [".config", "include/config", "vmlinux"] {
+        if dir.join(sign).exists() {
+            bail!(
+                "{}: this tree was built in ({sign} is there), and kbuild then refuses to build \
+                 elsewhere. Run `make mrproper` in it, or give a clean checkout",
+                dir.display()
+            );
+        }
+    }
+    progress(Step::Begin {
+        what: format!("Reading {}", dir.display()),
+        total: None,
+        unit: Unit::Bytes,
+    });
+    let mut hash = Sha256::new();
+    let mut done = 0;
+    let mut told = 0;
+    for path in crate::workshop::files_below(&dir)? {
+        let full = dir.join(&path);
+        let kind = std::fs::symlink_metadata(&full)?;
+        let contents = if kind.is_symlink() {
+            std::fs::read_link(&full)?.into_os_string().into_encoded_bytes()
+        } else {
+            std::fs::read(&full).with_context(|| full.display().to_string())?
+        };
+        let name = path.as_os_str().as_encoded_bytes();
+        for part in [name, &contents] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        done += contents.len() as u64;
+        if done - told > 20_000_000 {
+            told = done;
+            progress(Step::Advance {
+                done,
+                detail: String::new(),
+            });
+        }
+    }
+    progress(Step::End {
+        what: format!("{}: Linux {version}", dir.display()),
+    });
+    Ok(Source {
+        dir,
+        version,
+        identity: format!("tree:{:x}", hash.finalize()),
+        package: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_package_says_what_would_do() {
+        let seen = [(
+            "trixie-backports",
+            Package {
+                name: "linux-source-7.4".into(),
+                version: "7.4.1-1~bpo13+1".into(),
+                size: 1,
+                sha256: String::new(),
+            },
+        )];
+        let text = not_there("7.3".parse().unwrap(), &seen, &[]);
+        assert!(text.contains("linux-source-7.3 is not to be had from trixie-backports"));
+        assert!(text.contains("linux-source-7.4 7.4.1-1~bpo13+1 (trixie-backports)"));
+        assert!(text.contains("Any 7.3.x would do") && text.contains("--tree DIR"));
+        let text = not_there("5.4".parse().unwrap(), &[], &[]);
+        assert!(text.contains("it knows 7.3 and 6.12"), "{text}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Compiler warnings, compared between two builds of the same files.
+use std::collections::BTreeMap;
+
+/// Warnings of a build's output by file and text, with how often each came. Line and column are
+/// left out: a patch moves them.
+pub fn collect(output: &str) -> BTreeMap<(String, String), u32> {
+    let mut found = BTreeMap::new();
+    for line in output.lines() {
+        if let Some(warning) = one(line) {
+            *found.entry(warning).or_insert(0) += 1;
+        }
+    }
+    found
+}
+
+/// "mm/x.c:3:4: warning: text" (gcc and sparse alike) as file and text.
+fn one(line: &str) -> Option<(String, String)> {
+    let (place, text) = ["warning: ", "error: "]
+        .iter()
+        .find_map(|sign| line.split_once(sign))?;
+    let file = place.split(':').next()?.trim();
+    // Build from elsewhere: the tree's path, absolute or relative, stands before.
+    let file = file.trim_start_matches("../");
+    (!file.is_empty() && place.contains(':')).then(|| (file.to_string(), text.trim().to_string()))
+}
+
+/// The warnings of `after` that `before` has not, or has fewer times; for files that end with one of
+/// `files`, each as a line.
+pub fn new_ones(before: &str, after: &str, files: &[String]) -> Vec<String> {
+    let before = collect(before);
+    collect(after)
+        .into_iter()
+        .filter(|((file, _), _)| files.iter().any(|wanted| file.ends_with(wanted.as_str())))
+        .filter(|(warning, count)| before.get(warning).copied().unwrap_or(0) < *count)
+        .map(|((file, text), _)| format!("{file}: {text}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_new_in_the_touched_files_counts() {
+        let before = "mm/a.c:10:1: warning: unused variable 'x' [-Wunused-variable]\n";
+        let after = "mm/a.c:22:1: warning: unused variable 'x' [-Wunused-variable]\n\
+                     mm/a.c:30:1: warning: unused variable 'x' [-Wunused-variable]\n\
+                     /src/mm/a.c:31:5: warning: no previous prototype for 'f'\n\
+                     lib/b.c:1:1: warning: other\n  CC      mm/a.o\n";
+        let files = ["mm/a.c".to_string()];
+        assert_eq!(
+            new_ones(before, after, &files),
+            [
+                "/src/mm/a.c: no previous prototype for 'f'",
+                "mm/a.c: unused variable 'x' [-Wunused-variable]"
+            ]
+        );
+        assert!(new_ones(after, after, &files).is_empty());
+    }
+}
