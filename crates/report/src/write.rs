@@ -27,14 +27,18 @@ pub fn write(dir: &Path) -> Result<Written> {
         study,
     };
     put(&written.json, &(json + "\n"))?;
-    put(&written.markdown, &format::markdown::markdown(&written.study))?;
+    put(
+        &written.markdown,
+        &format::markdown::markdown(&written.study),
+    )?;
     put(&written.html, &format::html::html(&written.study))?;
     Ok(written)
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {
     let unfinished = path.with_extension("unfinished");
-    let result = std::fs::write(&unfinished, text).and_then(|()| std::fs::rename(&unfinished, path));
+    let result =
+        std::fs::write(&unfinished, text).and_then(|()| std::fs::rename(&unfinished, path));
     if result.is_err() {
         // The disk may be full: a half-written file would only keep it so.
         let _ = std::fs::remove_file(&unfinished);

@@ -12,13 +12,20 @@ fn fixtures_are_the_generators() {
         put(&fixtures(), &run(), &trials());
     }
     let mut names = vec!["run.json".to_string()];
-    names.extend(trials().iter().map(|t| format!("trials/{}-{}.json", t.arm, t.repetition)));
+    names.extend(
+        trials()
+            .iter()
+            .map(|t| format!("trials/{}-{}.json", t.arm, t.repetition)),
+    );
     for name in names {
         let made = fs::read_to_string(dir.path().join(&name)).unwrap();
         let kept = fs::read_to_string(fixtures().join(&name)).unwrap();
         assert_eq!(made, kept, "{name}; UPDATE=1 accepts");
     }
-    assert_eq!(fs::read_dir(fixtures().join("trials")).unwrap().count(), trials().len());
+    assert_eq!(
+        fs::read_dir(fixtures().join("trials")).unwrap().count(),
+        trials().len()
+    );
 }
 
 #[test]

@@ -37,7 +37,8 @@ mod tests {
         assert!(out.contains("<h3>One</h3>"), "{out}");
         assert!(out.contains("<em>a</em> <code>b</code>"), "{out}");
         assert!(out.contains("<li>d</li>"), "{out}");
-        let out = to_html("<script>x</script>\n\na <img src=x> [see](http://a.b/) ![pic](http://c/)");
+        let out =
+            to_html("<script>x</script>\n\na <img src=x> [see](http://a.b/) ![pic](http://c/)");
         assert!(!out.contains("<script") && !out.contains("<img"), "{out}");
         assert!(!out.contains("http") && out.contains("see"), "{out}");
     }

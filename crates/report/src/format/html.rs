@@ -4,7 +4,7 @@
 use super::table::{Cell, Table, Tone};
 use super::text::{self, html as esc};
 use super::{about, number, svg, tables, words};
-use crate::study::{FailedTrial, Study};
+use crate::study::{ChartStudy, FailedTrial, Line, Study};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("report.css");
@@ -25,7 +25,7 @@ pub fn html(study: &Study) -> String {
     failures(&mut out, study);
     charts(&mut out, study);
     section(&mut out, "statistics", "All statistics");
-    table(&mut out, &tables::full(study), "full");
+    table(&mut out, &tables::full(study), "full named");
     out.push_str("</section>\n");
     bed(&mut out, study);
     out.push_str("</main></body></html>\n");
@@ -71,7 +71,11 @@ fn head(out: &mut String, study: &Study) {
     }
     out.push_str("</nav>");
     if !run.about.trim().is_empty() {
-        let _ = write!(out, "<div class=\"about\">{}</div>", about::to_html(&run.about));
+        let _ = write!(
+            out,
+            "<div class=\"about\">{}</div>",
+            about::to_html(&run.about)
+        );
     }
     out.push_str("</header>\n");
 }
@@ -109,7 +113,7 @@ fn promises(out: &mut String, study: &Study) {
         return;
     }
     section(out, "promises", "Promises");
-    table(out, &tables::promises(study), "promises");
+    table(out, &tables::promises(study), "promises named cards");
     out.push_str("</section>\n");
 }
 
@@ -118,7 +122,7 @@ fn failures(out: &mut String, study: &Study) {
         return;
     };
     section(out, "failures", "Trials that did not end well");
-    table(out, &found, "failures");
+    table(out, &found, "failures named cards");
     for failure in &study.failures {
         console(out, study, failure);
     }
@@ -132,9 +136,9 @@ fn console(out: &mut String, study: &Study, failure: &FailedTrial) {
     };
     let _ = writeln!(
         out,
-        "<h3>Console of {}, repetition {}: last lines</h3><pre tabindex=\"0\">{}</pre>",
+        "<h3>Console of {}, {}: last lines</h3><pre tabindex=\"0\">{}</pre>",
         esc(&text::line(study.label(&failure.arm))),
-        failure.repetition + 1,
+        esc(&words::repetition(failure)),
         esc(&tail)
     );
 }
@@ -149,12 +153,11 @@ fn charts(out: &mut String, study: &Study) {
         let scale = if chart.chart.log { ", log scale" } else { "" };
         let _ = writeln!(
             out,
-            "<h3>{}{}{scale}</h3><p class=\"key-line\">Scene “{}”. Bold: the typical repetition. \
-             Thin: the others. Dotted: trials that failed. Grey dashes: the typical repetition of \
-             the arm’s baseline. Ticks at the foot: OOM kills.</p><div class=\"panels\">",
+            "<h3>{}{}{scale}</h3><p class=\"key-line\">Scene “{}”. {}</p><div class=\"panels\">",
             esc(&chart.chart.title),
             esc(&unit),
-            esc(&chart.chart.scene)
+            esc(&chart.chart.scene),
+            legend(chart)
         );
         for (label, panel) in svg::lines(study, chart) {
             let _ = writeln!(
@@ -191,9 +194,22 @@ fn charts(out: &mut String, study: &Study) {
     out.push_str("</section>\n");
 }
 
+fn legend(chart: &ChartStudy) -> String {
+    let any = |test: fn(&Line) -> bool| chart.arms.iter().flat_map(|a| &a.lines).any(test);
+    let mut out = "Bold: the repetition whose mean is the median. Thin: the others.".to_string();
+    if any(|line| !line.ok) {
+        out.push_str(" Dotted: trials that failed.");
+    }
+    out.push_str(" Grey dashes: the arm’s baseline.");
+    if any(|line| !line.kills.is_empty()) {
+        out.push_str(" Ticks at the foot: OOM kills of the bold one.");
+    }
+    out
+}
+
 fn bed(out: &mut String, study: &Study) {
     section(out, "bed", "Arms and test bed");
-    table(out, &tables::arms(study), "arms");
+    table(out, &tables::arms(study), "arms cards");
     table(out, &tables::bed(study), "bed");
     let _ = writeln!(
         out,
@@ -250,12 +266,12 @@ fn table(out: &mut String, table: &Table, class: &str) {
         }
         for row in &group.rows {
             out.push_str("<tr>");
-            for (place, one) in row.cells.iter().enumerate() {
+            for (place, (one, (head, _))) in row.cells.iter().zip(&table.head).enumerate() {
                 let key = match (place, row.arm) {
                     (0, Some(arm)) => svg::key(arm),
                     _ => String::new(),
                 };
-                cell(out, one, place == 0, &key);
+                cell(out, one, (place > 0).then_some(head), &key);
             }
             out.push_str("</tr>");
         }
@@ -264,10 +280,11 @@ fn table(out: &mut String, table: &Table, class: &str) {
     out.push_str("</table></div>\n");
 }
 
-fn cell(out: &mut String, cell: &Cell, header: bool, key: &str) {
-    let (tag, scope) = match header {
-        true => ("th", " scope=\"row\""),
-        false => ("td", ""),
+/// `head` is the column's, which narrow screens show beside the cell; a row's own header has none.
+fn cell(out: &mut String, cell: &Cell, head: Option<&String>, key: &str) {
+    let (tag, scope) = match head {
+        None => ("th", " scope=\"row\"".to_string()),
+        Some(head) => ("td", format!(" data-head=\"{}\"", esc(head))),
     };
     let num = if cell.numeric { " class=\"num\"" } else { "" };
     let _ = write!(out, "<{tag}{scope}{num}>{key}");
@@ -277,6 +294,7 @@ fn cell(out: &mut String, cell: &Cell, header: bool, key: &str) {
             Tone::Good => " class=\"good\"",
             Tone::Bad => " class=\"bad\"",
             Tone::Faint => " class=\"faint\"",
+            Tone::Gap => " class=\"gap\"",
         };
         let _ = write!(out, "<{tag}{class}>{}</{tag}>", esc(text));
     };

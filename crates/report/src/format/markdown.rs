@@ -42,9 +42,9 @@ pub fn markdown(study: &Study) -> String {
         for failure in &study.failures {
             let _ = writeln!(
                 out,
-                "Console of {}, repetition {}, its last lines:\n\n{}",
+                "Console of {}, {}, its last lines:\n\n{}",
                 esc(study.label(&failure.arm)),
-                failure.repetition + 1,
+                esc(&words::repetition(failure)),
                 fenced(&failure.console_tail.join("\n"))
             );
         }
@@ -109,7 +109,7 @@ fn rows(out: &mut String, table: &Table) {
 
 fn cell(cell: &Cell) -> String {
     let tone = |text: &str, tone: Tone| match tone {
-        Tone::Good | Tone::Bad => format!("**{}**", esc(text)),
+        Tone::Good | Tone::Bad | Tone::Gap => format!("**{}**", esc(text)),
         Tone::Plain | Tone::Faint => esc(text),
     };
     let mut parts = Vec::new();

@@ -4,7 +4,14 @@
 /// a handful of repetitions cannot give. Whole numbers below 1,000 stay whole.
 pub fn plain(x: f64) -> String {
     if !x.is_finite() {
-        return if x.is_nan() { "n/a" } else if x > 0.0 { "∞" } else { "−∞" }.to_string();
+        return if x.is_nan() {
+            "n/a"
+        } else if x > 0.0 {
+            "∞"
+        } else {
+            "−∞"
+        }
+        .to_string();
     }
     let size = x.abs();
     if size == 0.0 {

@@ -14,7 +14,11 @@ impl Scale {
     /// A linear scale from `low` to `high`, drawn from `from` to `to`.
     pub fn linear(low: f64, high: f64, from: f64, to: f64) -> Scale {
         // One value only still needs room.
-        let high = if high > low { high } else { low + low.abs().max(1.0) };
+        let high = if high > low {
+            high
+        } else {
+            low + low.abs().max(1.0)
+        };
         Scale {
             low,
             high,
@@ -87,7 +91,9 @@ fn linear_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
 /// The smallest of 1, 2, 5 times a power of ten that is not below `x`.
 pub fn round_step(x: f64) -> f64 {
     let power = 10f64.powf(x.log10().floor());
-    let found = [1.0, 2.0, 5.0].into_iter().find(|k| k * power >= x * (1.0 - 1e-9));
+    let found = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|k| k * power >= x * (1.0 - 1e-9));
     found.unwrap_or(10.0) * power
 }
 
@@ -102,7 +108,9 @@ pub fn thin(points: &[(f64, f64)], buckets: usize) -> Vec<(f64, f64)> {
     let mut out = Vec::new();
     for chunk in points.chunk_by(|a, b| bucket(a.0) == bucket(b.0)) {
         let places = 0..chunk.len();
-        let low = places.clone().min_by(|&a, &b| chunk[a].1.total_cmp(&chunk[b].1));
+        let low = places
+            .clone()
+            .min_by(|&a, &b| chunk[a].1.total_cmp(&chunk[b].1));
         let high = places.max_by(|&a, &b| chunk[a].1.total_cmp(&chunk[b].1));
         let mut keep = vec![0, low.unwrap_or(0), high.unwrap_or(0), chunk.len() - 1];
         keep.sort_unstable();
@@ -118,9 +126,18 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        assert_eq!(Scale::linear(0.0, 100.0, 0.0, 1.0).ticks(4), [0.0, 50.0, 100.0]);
-        assert_eq!(Scale::linear(0.0, 10.0, 0.0, 1.0).ticks(5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-        assert_eq!(Scale::log(1.0, 1000.0, 0.0, 1.0).ticks(5), [1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(
+            Scale::linear(0.0, 100.0, 0.0, 1.0).ticks(4),
+            [0.0, 50.0, 100.0]
+        );
+        assert_eq!(
+            Scale::linear(0.0, 10.0, 0.0, 1.0).ticks(5),
+            [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+        );
+        assert_eq!(
+            Scale::log(1.0, 1000.0, 0.0, 1.0).ticks(5),
+            [1.0, 10.0, 100.0, 1000.0]
+        );
         assert_eq!(round_step(0.3), 0.5);
         assert_eq!(round_step(7.0), 10.0);
     }
@@ -128,7 +145,10 @@ mod tests {
     #[test]
     fn places() {
         let scale = Scale::linear(0.0, 10.0, 100.0, 0.0);
-        assert_eq!((scale.at(0.0), scale.at(5.0), scale.at(99.0)), (100.0, 50.0, 0.0));
+        assert_eq!(
+            (scale.at(0.0), scale.at(5.0), scale.at(99.0)),
+            (100.0, 50.0, 0.0)
+        );
         let log = Scale::log(1.0, 100.0, 0.0, 10.0);
         assert!((log.at(10.0) - 5.0).abs() < 1e-9);
         assert_eq!(log.at(0.0), 0.0);

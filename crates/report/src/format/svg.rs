@@ -24,14 +24,21 @@ pub fn lines(study: &Study, chart: &ChartStudy) -> Vec<(String, String)> {
     let factor = number::factor(&chart.chart.unit);
     let all = || chart.arms.iter().flat_map(|a| &a.lines);
     let values = || all().flat_map(|l| &l.points).map(|&(_, v)| v * factor);
-    let seconds = all().flat_map(|l| &l.points).map(|&(t, _)| t).fold(1.0, f64::max);
+    let seconds = all()
+        .flat_map(|l| &l.points)
+        .map(|&(t, _)| t)
+        .fold(1.0, f64::max);
     let x = Scale::linear(0.0, seconds, LEFT, RIGHT);
     let high = values().fold(0.0, f64::max);
     let low = values().fold(0.0, f64::min);
     let least = values().filter(|&v| v > 0.0).fold(f64::INFINITY, f64::min);
     let y = if chart.chart.log && least.is_finite() {
         let decade = |v: f64, up: bool| {
-            let e = if up { v.log10().ceil() } else { v.log10().floor() };
+            let e = if up {
+                v.log10().ceil()
+            } else {
+                v.log10().floor()
+            };
             10f64.powf(e)
         };
         Scale::log(decade(least, false), decade(high, true), FLOOR, TOP)
@@ -41,7 +48,12 @@ pub fn lines(study: &Study, chart: &ChartStudy) -> Vec<(String, String)> {
         } else {
             high
         };
-        Scale::linear(low, full * if full > 100.0 { 1.05 } else { 1.0 }, FLOOR, TOP)
+        Scale::linear(
+            low,
+            full * if full > 100.0 { 1.05 } else { 1.0 },
+            FLOOR,
+            TOP,
+        )
     };
     chart
         .arms
@@ -101,8 +113,15 @@ fn panel(
             .collect();
         // A single point draws no line; a short dash shows that it is there.
         let one = at.len() == 1;
-        let last = if one { format!(" {}", at[0]) } else { String::new() };
-        format!(r#"<polyline class="{class}" points="{}{last}"/>"#, at.join(" "))
+        let last = if one {
+            format!(" {}", at[0])
+        } else {
+            String::new()
+        };
+        format!(
+            r#"<polyline class="{class}" points="{}{last}"/>"#,
+            at.join(" ")
+        )
     };
     if let Some(line) = base.and_then(|b| Some(&b.lines[b.typical?])) {
         body += &path(&line.points, "base");
@@ -148,7 +167,11 @@ fn panel(
         },
         chart.chart.scene,
         arm.lines.len(),
-        if y.is_log() { ", logarithmic scale" } else { "" }
+        if y.is_log() {
+            ", logarithmic scale"
+        } else {
+            ""
+        }
     );
     frame(&title, &about, HIGH, &body)
 }
@@ -182,7 +205,11 @@ pub fn dots(study: &Study, f: &FigureStudy) -> String {
         let (name, middle) = (top + 12.0, top + 24.0);
         let style = place % STYLES;
         let label = study.label(&cell.arm);
-        let nothing = if cell.across.is_none() { ": no data" } else { "" };
+        let nothing = if cell.across.is_none() {
+            ": no data"
+        } else {
+            ""
+        };
         let _ = write!(
             body,
             r#"<text class="name" x="{from}" y="{name:.0}">{}{nothing}</text>"#,
@@ -249,7 +276,11 @@ fn dot_scale(f: &FigureStudy, factor: f64, from: f64, to: f64) -> Scale {
     let lowest = ends().map(|i| i.low * factor).fold(low, f64::min);
     let highest = ends().map(|i| i.high * factor).fold(high, f64::max);
     if low > 0.0 && high / low > 30.0 {
-        let lowest = if lowest > 0.0 { lowest.max(low / 4.0) } else { low / 2.0 };
+        let lowest = if lowest > 0.0 {
+            lowest.max(low / 4.0)
+        } else {
+            low / 2.0
+        };
         return Scale::log(lowest, highest.min(high * 4.0), from, to);
     }
     let span = (high - low).max(high.abs() * 0.05);

@@ -8,6 +8,8 @@ pub enum Tone {
     Good,
     Bad,
     Faint,
+    /// A sentence on what is missing: as bad as `Bad`, but long.
+    Gap,
 }
 
 #[derive(Clone, Debug, Default)]

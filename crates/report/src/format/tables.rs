@@ -20,15 +20,17 @@ pub fn main(study: &Study) -> Vec<Table> {
         let (now, later) = rest.split_at(same);
         // Five become three and two, not four and one.
         let wide = same.div_ceil(same.div_ceil(FIGURES_WIDE));
-        for chunk in now.chunks(wide) {
-            tables.push(one_main(study, chunk, &first.figure.scene));
+        for (place, chunk) in now.chunks(wide).enumerate() {
+            let more = if place == 0 { "" } else { ", continued" };
+            let caption = format!("Scene “{}”{more}", first.figure.scene);
+            tables.push(one_main(study, chunk, caption));
         }
         rest = later;
     }
     tables
 }
 
-fn one_main(study: &Study, figures: &[FigureStudy], scene: &str) -> Table {
+fn one_main(study: &Study, figures: &[FigureStudy], caption: String) -> Table {
     let mut head = vec![("Arm".to_string(), String::new())];
     head.extend(figures.iter().map(|f| {
         (
@@ -49,7 +51,7 @@ fn one_main(study: &Study, figures: &[FigureStudy], scene: &str) -> Table {
         }
     });
     Table {
-        caption: format!("Scene “{scene}”"),
+        caption,
         head,
         groups: vec![Group {
             title: None,
@@ -77,7 +79,7 @@ fn main_cell(study: &FigureStudy, cell: &figures::Cell) -> Cell {
         out = out.with(text, tone);
     }
     for gap in &cell.gaps {
-        out = out.with(gap.to_string(), Tone::Bad);
+        out = out.with(gap.to_string(), Tone::Gap);
     }
     out
 }
@@ -149,7 +151,7 @@ fn full_row(study: &Study, figure: &FigureStudy, place: usize, cell: &figures::C
     };
     let mut arm = Cell::text(study.label(&cell.arm));
     for gap in &cell.gaps {
-        arm = arm.with(gap.to_string(), Tone::Bad);
+        arm = arm.with(gap.to_string(), Tone::Gap);
     }
     let trials = across.map_or(0, |a| a.n);
     Row {
@@ -212,7 +214,7 @@ pub fn failures(study: &Study) -> Option<Table> {
         arm: None,
         cells: vec![
             Cell::text(study.label(&f.arm)),
-            Cell::number((f.repetition + 1).to_string()),
+            Cell::text(words::repetition(f)),
             Cell::text(words::outcome(&f.outcome)).toned(Tone::Bad),
             Cell::text(match f.scenes.is_empty() {
                 true => "none".to_string(),

@@ -45,7 +45,7 @@ impl Page {
         let code = match tone {
             Tone::Plain => "",
             Tone::Good => "32",
-            Tone::Bad => "31",
+            Tone::Bad | Tone::Gap => "31",
             Tone::Faint => "2",
         };
         self.paint(text, code)
@@ -82,6 +82,7 @@ impl Page {
         let first = widest.clamp(3, self.width / 3);
         let columns: Vec<Column> = study.figures.iter().map(column).collect();
         let mut rest: &[Column] = &columns;
+        let mut before = None;
         while let Some(lead) = rest.first() {
             let mut taken = 0;
             let mut used = first;
@@ -94,7 +95,13 @@ impl Page {
                 taken += 1;
             }
             let (now, later) = rest.split_at(taken);
-            let scene = format!("Scene {}", text::line(&lead.scene));
+            let more = if before == Some(&lead.scene) {
+                ", continued"
+            } else {
+                ""
+            };
+            before = Some(&lead.scene);
+            let scene = format!("Scene {}{more}", text::line(&lead.scene));
             for line in wrap(&scene, self.width) {
                 let _ = writeln!(out, "{}", self.paint(&line, BOLD));
             }
@@ -127,7 +134,13 @@ impl Page {
                 lines
             })
             .collect();
-        self.row(&[("Arm".to_string(), Tone::Plain)], first, &heads, &widths, out);
+        self.row(
+            &[("Arm".to_string(), Tone::Plain)],
+            first,
+            &heads,
+            &widths,
+            out,
+        );
         let total = first + widths.iter().map(|w| w + GAP).sum::<usize>();
         let _ = writeln!(out, "{}", self.toned(&"─".repeat(total), Tone::Faint));
         for (place, label) in labels.iter().enumerate() {
@@ -187,9 +200,9 @@ impl Page {
         }
         for failure in &study.failures {
             let text = format!(
-                "{}, repetition {}: {}",
+                "{}, {}: {}",
                 study.label(&failure.arm),
-                failure.repetition + 1,
+                words::repetition(failure),
                 words::outcome(&failure.outcome)
             );
             for line in wrap(&text::line(&text), self.width) {
@@ -249,14 +262,14 @@ struct Column {
 impl Column {
     /// Wide enough for the numbers; reasons and long titles wrap.
     fn width(&self, room: usize) -> usize {
-        let reasons = 16;
+        let reasons = 18;
         let cells = self.cells.iter().flatten();
-        let numbers = cells.map(|(text, _)| match text.contains(' ') {
-            true => longest_word(text).max(text.width().min(reasons)),
-            false => text.width(),
+        let numbers = cells.map(|(text, tone)| match tone {
+            Tone::Gap => text.width().min(reasons),
+            _ => text.width(),
         });
-        let title = self.title.width().min(reasons);
-        let least = title.max(longest_word(&self.title));
+        let heads = [self.title.as_str(), self.better].map(|t| t.width().min(reasons));
+        let least = heads.into_iter().max().unwrap_or(0);
         numbers.max().unwrap_or(0).max(least).min(room)
     }
 }
@@ -290,13 +303,9 @@ fn cell(f: &FigureStudy, cell: &figures::Cell) -> Lines {
         lines.push((text, tone));
     }
     for gap in &cell.gaps {
-        lines.push((text::line(&gap.to_string()), Tone::Bad));
+        lines.push((text::line(&gap.to_string()), Tone::Gap));
     }
     lines
-}
-
-fn longest_word(text: &str) -> usize {
-    text.split(' ').map(|w| w.width()).max().unwrap_or(0)
 }
 
 fn pad(text: &str, width: usize) -> String {

@@ -6,7 +6,9 @@ pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\t' => c,
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
+                '\u{fffd}'
+            }
             c if c.is_control() => '\u{fffd}',
             c => c,
         })
@@ -67,7 +69,10 @@ mod tests {
     #[test]
     fn nothing_foreign_acts() {
         assert_eq!(html("<b a=\"1\">&'"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
-        assert_eq!(clean("\u{1b}[31mred\u{202e}\r\n"), "\u{fffd}[31mred\u{fffd}\u{fffd}\n");
+        assert_eq!(
+            clean("\u{1b}[31mred\u{202e}\r\n"),
+            "\u{fffd}[31mred\u{fffd}\u{fffd}\n"
+        );
         assert_eq!(markdown("a|b\n*c*"), "a\\|b \\*c\\*");
         assert!(fenced("x\n```\n").starts_with("````text\nx\n```\n````"));
     }

@@ -1,12 +1,17 @@
 //! The sentences of a report, made from the data.
 use super::number;
-use crate::study::{measure, promises::PromiseResult, FigureStudy, Setting, Study, Verdict};
+use crate::study::{
+    measure, promises::PromiseResult, FailedTrial, FigureStudy, Setting, Study, Verdict,
+};
 use raw::plan::{Across, Better, Figure};
 use raw::record::Outcome;
 
 /// The run in a paragraph: promises first, then how trials ended, then what differs.
 pub fn verdict(study: &Study) -> Vec<String> {
-    let mut out = vec![promises(study), trials(study)];
+    let (first, broken) = promises(study);
+    let mut out = vec![first];
+    out.extend(broken);
+    out.push(trials(study));
     for figure in study
         .figures
         .iter()
@@ -19,36 +24,36 @@ pub fn verdict(study: &Study) -> Vec<String> {
     out
 }
 
-fn promises(study: &Study) -> String {
+/// How many hold, and which do not.
+fn promises(study: &Study) -> (String, Option<String>) {
     let all = study.promises.len();
     let broken: Vec<&PromiseResult> = study.promises.iter().filter(|p| !p.holds).collect();
-    match (all, broken.len()) {
+    let first = match (all, broken.len()) {
         (0, _) => "The experiment promises nothing.".into(),
         (1, 0) => "The one promise holds.".into(),
         (_, 0) => format!("All {all} promises hold."),
-        (_, n) => {
-            let mut named: Vec<String> = broken
-                .iter()
-                .take(3)
-                .map(|p| {
-                    let value = promised_value(study, p);
-                    let reason = match (p.why.is_empty(), p.value) {
-                        (true, _) => format!("{value}, promised {}", bound(study, p)),
-                        (false, None) => p.why.clone(),
-                        (false, Some(_)) => {
-                            format!("{value}, promised {}; {}", bound(study, p), p.why)
-                        }
-                    };
-                    format!("“{}” for {} ({reason})", p.title, study.label(&p.arm))
-                })
-                .collect();
-            if n > 3 {
-                named.push(format!("and {} more", n - 3));
-            }
-            let verb = if n == 1 { "is" } else { "are" };
-            format!("{n} of {all} promises {verb} BROKEN: {}.", named.join("; "))
-        }
+        (_, 1) => format!("1 of {all} promises is BROKEN."),
+        (_, n) => format!("{n} of {all} promises are BROKEN."),
+    };
+    const NAMED: usize = 3;
+    let mut named: Vec<String> = broken
+        .iter()
+        .take(NAMED)
+        .map(|p| {
+            let value = format!("{}, promised {}", promised_value(study, p), bound(study, p));
+            let reason = match (p.why.is_empty(), p.value) {
+                (true, _) => value,
+                (false, None) => p.why.clone(),
+                (false, Some(_)) => format!("{value}; {}", p.why),
+            };
+            format!("“{}” for {} ({reason})", p.title, study.label(&p.arm))
+        })
+        .collect();
+    if broken.len() > NAMED {
+        named.push(format!("and {} more", broken.len() - NAMED));
     }
+    let which = (!named.is_empty()).then(|| format!("Broken: {}.", named.join("; ")));
+    (first, which)
 }
 
 fn trials(study: &Study) -> String {
@@ -93,13 +98,15 @@ fn best(study: &Study, f: &FigureStudy) -> Option<String> {
         .max_by(|a, b| a.1.value.ln().abs().total_cmp(&b.1.value.ln().abs()))?;
     let base = study.arm(&cell.arm)?.baseline.as_deref()?;
     let other = f.cells.iter().find(|c| c.arm == base)?.across.as_ref()?;
-    let interval = ratio
-        .interval
-        .map_or(String::new(), |i| {
-            format!(", 95 % interval {}", number::range(i.low, i.high, ""))
-        });
+    let interval = ratio.interval.map_or(String::new(), |i| {
+        format!(", 95 % interval {}", number::range(i.low, i.high, ""))
+    });
+    let factor = match ratio.value < 1.0 {
+        true => format!("{} times less", number::plain(1.0 / ratio.value)),
+        false => format!("{} times as much", number::plain(ratio.value)),
+    };
     Some(format!(
-        "{}, scene “{}”: {} had {} where {} had {} (medians; ratio {}{interval}).",
+        "{}, scene “{}”: {} had {} where {} had {} (medians; {factor}, ratio {}{interval}).",
         f.figure.title,
         f.figure.scene,
         study.label(&cell.arm),
@@ -172,8 +179,14 @@ pub fn promised_value(study: &Study, p: &PromiseResult) -> String {
 /// `at least 95 %`.
 pub fn bound(study: &Study, p: &PromiseResult) -> String {
     let unit = unit(study, p);
-    let least = p.bound.at_least.map(|b| format!("at least {}", in_unit(b, unit)));
-    let most = p.bound.at_most.map(|b| format!("at most {}", in_unit(b, unit)));
+    let least = p
+        .bound
+        .at_least
+        .map(|b| format!("at least {}", in_unit(b, unit)));
+    let most = p
+        .bound
+        .at_most
+        .map(|b| format!("at most {}", in_unit(b, unit)));
     let both: Vec<String> = least.into_iter().chain(most).collect();
     if both.is_empty() {
         "none".into()
@@ -219,6 +232,16 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Hang { silent_s } => format!("hang: nothing heard for {silent_s} s"),
         Outcome::Failed { message } => format!("failed: {message}"),
     }
+}
+
+/// Which trial, and where the console is that said more than the report shows.
+pub fn repetition(failure: &FailedTrial) -> String {
+    format!(
+        "repetition {} (console/{}-{}.log)",
+        failure.repetition + 1,
+        failure.arm,
+        failure.repetition
+    )
 }
 
 pub fn setting(path: &str, setting: &Setting) -> String {

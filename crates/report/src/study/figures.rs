@@ -53,7 +53,7 @@ pub struct Pooled {
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Gap {
-    /// Completed by "in `trials` of `of` trials".
+    /// Completed by "in `trials` of `of` trials", unless it is all of them.
     pub what: String,
     pub trials: usize,
     pub of: usize,
@@ -62,6 +62,9 @@ pub struct Gap {
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Gap { what, trials, of } = self;
+        if trials == of {
+            return f.write_str(what);
+        }
         let noun = if *of == 1 { "trial" } else { "trials" };
         write!(f, "{what} in {trials} of {of} {noun}")
     }

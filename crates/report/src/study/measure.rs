@@ -170,7 +170,12 @@ mod tests {
             events: vec![],
             gauges: BTreeMap::from([(
                 "meminfo.MemFree".into(),
-                vec![(500.0, 100.0), (1500.0, 20.0), (2500.0, 40.0), (3500.0, 90.0)],
+                vec![
+                    (500.0, 100.0),
+                    (1500.0, 20.0),
+                    (2500.0, 40.0),
+                    (3500.0, 90.0),
+                ],
             )]),
             console_tail: vec![],
         }
@@ -206,7 +211,10 @@ mod tests {
     #[test]
     fn counters_their_sums_and_rates() {
         assert_eq!(take("calm", "vmstat.a", Statistic::Delta), Ok(10.0));
-        assert_eq!(take("calm", "vmstat.a + vmstat.b", Statistic::Delta), Ok(14.0));
+        assert_eq!(
+            take("calm", "vmstat.a + vmstat.b", Statistic::Delta),
+            Ok(14.0)
+        );
         assert_eq!(take("calm", "vmstat.a+vmstat.b", Statistic::Rate), Ok(7.0));
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A promise holds only on whole evidence: it is broken by a trial of its arm that failed, never
 //! ran or gave no number, since the missing value may well have been the worst.
+use super::figures::Gap;
 use super::measure::{self, Measure};
 use super::{stats, ArmStudy, Context};
 use raw::plan::{Across, Promise, Relative, Statistic};
@@ -99,7 +100,10 @@ fn judge(promise: &Promise, arm: &ArmStudy, bound: Bound, context: &Context) -> 
         reasons.push(format!("{} of {} trials failed", arm.failed, arm.planned));
     }
     if arm.absent > 0 {
-        reasons.push(format!("{} of {} trials never ran", arm.absent, arm.planned));
+        reasons.push(format!(
+            "{} of {} trials never ran",
+            arm.absent, arm.planned
+        ));
     }
     let own = numbers(promise, &promise.scene, &arm.name, context);
     reasons.extend(own.gaps.iter().map(|gap| in_trials(gap, arm.ok)));
@@ -120,9 +124,13 @@ fn judge(promise: &Promise, arm: &ArmStudy, bound: Bound, context: &Context) -> 
     (value, holds && whole, reasons.join("; "))
 }
 
-fn in_trials(gap: &(String, usize), ok: u32) -> String {
-    let noun = if ok == 1 { "trial" } else { "trials" };
-    format!("{} in {} of {ok} {noun}", gap.0, gap.1)
+fn in_trials((what, trials): &(String, usize), ok: u32) -> String {
+    let gap = Gap {
+        what: what.clone(),
+        trials: *trials,
+        of: ok as usize,
+    };
+    gap.to_string()
 }
 
 struct Numbers {
@@ -199,7 +207,11 @@ fn against_baseline(
         note = format!("baseline from {} of {planned} trials", base.len());
     }
     if own.is_empty() || base.is_empty() {
-        let side = if own.is_empty() { "" } else { " of the baseline" };
+        let side = if own.is_empty() {
+            ""
+        } else {
+            " of the baseline"
+        };
         return (None, false, format!("no data{side}"));
     }
     let pairs: Vec<(f64, f64)> = match promise.across {

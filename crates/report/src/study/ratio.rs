@@ -67,7 +67,7 @@ pub fn ratio(arm: &[(u32, f64)], base: &[(u32, f64)]) -> Result<Ratio, &'static 
     let (Some(mean_a), Some(mean_b)) = (stats::mean(&a), stats::mean(&b)) else {
         return Err(match arm.is_empty() {
             true => "n/a (no value)",
-            false => "n/a (baseline has no value)",
+            false => "n/a (no baseline value)",
         });
     };
     if mean_b == 0.0 {
@@ -169,7 +169,7 @@ mod tests {
     fn zeros_and_nothing() {
         assert_eq!(ratio(&[(0, 1.0)], &[(0, 0.0)]), Err("n/a (baseline 0)"));
         assert_eq!(ratio(&[], &[(0, 1.0)]), Err("n/a (no value)"));
-        assert_eq!(ratio(&[(0, 1.0)], &[]), Err("n/a (baseline has no value)"));
+        assert_eq!(ratio(&[(0, 1.0)], &[]), Err("n/a (no baseline value)"));
         let some = ratio(&[(0, 0.0), (1, 4.0)], &[(0, 2.0), (1, 6.0)]).unwrap();
         assert_eq!((some.value, some.interval), (0.5, None));
         assert_eq!(some.method, Method::Means);

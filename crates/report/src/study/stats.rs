@@ -77,10 +77,7 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
 /// 95 % confidence interval of the difference of two means with unequal variances (Welch). The
 /// degrees of freedom (Welch-Satterthwaite) are rounded down, which widens the interval.
 pub fn difference_interval(a: &[f64], b: &[f64]) -> Option<Interval> {
-    let (va, vb) = (
-        variance(a)? / a.len() as f64,
-        variance(b)? / b.len() as f64,
-    );
+    let (va, vb) = (variance(a)? / a.len() as f64, variance(b)? / b.len() as f64);
     let centre = mean(a)? - mean(b)?;
     let spread = va + vb;
     let half = if spread == 0.0 {

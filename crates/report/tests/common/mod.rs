@@ -21,7 +21,9 @@ pub fn updating() -> bool {
 
 /// Compares with a committed file, or writes it when updating.
 pub fn snapshot(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/snapshots")
+        .join(name);
     if updating() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
@@ -30,7 +32,13 @@ pub fn snapshot(name: &str, text: &str) {
     let known = std::fs::read_to_string(&path)
         .unwrap_or_else(|e| panic!("{}: {e}; make it with UPDATE=1", path.display()));
     for (line, (a, b)) in known.lines().zip(text.lines()).enumerate() {
-        assert_eq!(a, b, "{}, line {}; UPDATE=1 accepts", path.display(), line + 1);
+        assert_eq!(
+            a,
+            b,
+            "{}, line {}; UPDATE=1 accepts",
+            path.display(),
+            line + 1
+        );
     }
     assert_eq!(known, text, "{}; UPDATE=1 accepts", path.display());
 }
@@ -229,7 +237,11 @@ fn trial(shape: &Shape, repetition: u32, seed: u64, mut random: Random) -> Trial
         detail: "hog".into(),
     };
     let mut back = settings(shape);
-    let generations = if shape.lru_gen == "y" { "0x0007\n" } else { "0x0000\n" };
+    let generations = if shape.lru_gen == "y" {
+        "0x0007\n"
+    } else {
+        "0x0000\n"
+    };
     back.insert("/sys/kernel/mm/lru_gen/enabled".into(), generations.into());
     let mut out = Trial {
         schema: SCHEMA,
@@ -302,18 +314,32 @@ fn storm(shape: &Shape, repetition: u32, random: &mut Random) -> SceneRecord {
         let resident = random.around(settled, 0.04).min(1.0);
         observe(&mut out, "probe.resident", t, resident);
         let spike = if second % 9 == 7 { 4.0 } else { 1.0 };
-        observe(&mut out, "probe.read_ms", t, random.around(shape.read_ms * spike, 0.3));
+        observe(
+            &mut out,
+            "probe.read_ms",
+            t,
+            random.around(shape.read_ms * spike, 0.3),
+        );
     }
     // Vanilla's other reader gets through only once.
     if shape.name != "classic-off" || repetition == 0 {
-        observe(&mut out, "late.read_ms", 20_000.0, random.around(shape.read_ms * 9.0, 0.2));
+        observe(
+            &mut out,
+            "late.read_ms",
+            20_000.0,
+            random.around(shape.read_ms * 9.0, 0.2),
+        );
     }
     let scans = random.around(shape.scans, 0.15);
     count(&mut out, "vmstat.pgscan_direct", scans);
     count(&mut out, "vmstat.allocstall_normal", scans / 400.0);
     count(&mut out, "vmstat.allocstall_movable", scans / 900.0);
     if shape.on.is_some() {
-        let held = if shape.on == Some("1") { scans / 7.0 } else { 0.0 };
+        let held = if shape.on == Some("1") {
+            scans / 7.0
+        } else {
+            0.0
+        };
         count(&mut out, "vmstat.workingset_protected_clean", held);
     }
     out
@@ -323,7 +349,12 @@ fn near_oom(shape: &Shape, random: &mut Random) -> SceneRecord {
     let kill = random.around(shape.kill_ms, 0.2);
     let mut out = scene("near-oom", 25_500.0, 25_600.0 + kill);
     observe(&mut out, "oom.kill_ms", 25_590.0 + kill, kill);
-    observe(&mut out, "probe.read_ms", 25_595.0 + kill, round(kill * 0.8));
+    observe(
+        &mut out,
+        "probe.read_ms",
+        25_595.0 + kill,
+        round(kill * 0.8),
+    );
     count(&mut out, "vmstat.oom_kill", 1.0);
     out
 }
@@ -334,7 +365,12 @@ fn after_oom(shape: &Shape, random: &mut Random) -> SceneRecord {
     for second in 0..3 {
         let slow = if second == 0 { cold } else { 1.0 };
         let t = 30_100.0 + 1000.0 * f64::from(second);
-        observe(&mut out, "probe.read_ms", t, random.around(18.0 * slow, 0.1));
+        observe(
+            &mut out,
+            "probe.read_ms",
+            t,
+            random.around(18.0 * slow, 0.1),
+        );
     }
     out
 }
