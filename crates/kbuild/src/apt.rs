@@ -40,7 +40,12 @@ impl Root {
                 keyring.display()
             );
         }
-        for name in ["etc", "state/lists/partial", "cache/archives/partial", "log"] {
+        for name in [
+            "etc",
+            "state/lists/partial",
+            "cache/archives/partial",
+            "log",
+        ] {
             let path = dir.join(name);
             std::fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
         }
@@ -51,7 +56,10 @@ impl Root {
         };
         root.write(
             "etc/sources.list",
-            &format!("deb [signed-by={}] {mirror} {suite} main\n", keyring.display()),
+            &format!(
+                "deb [signed-by={}] {mirror} {suite} main\n",
+                keyring.display()
+            ),
         )?;
         root.write("state/status", "")?;
         root.write("etc/apt.conf", &root.configuration(&machine_transport()))?;
@@ -198,7 +206,11 @@ impl Root {
             .map(|entry| entry.path())
             .find(|path| path.extension().is_some_and(|extension| extension == "deb"));
         let Some(deb) = found else {
-            bail!("apt-get download {} left no package in {}", package.name, dir.display());
+            bail!(
+                "apt-get download {} left no package in {}",
+                package.name,
+                dir.display()
+            );
         };
         progress(Step::End {
             what: format!(
@@ -224,7 +236,10 @@ fn transport_of(dump: &str) -> String {
     let wanted = |line: &&str| {
         ["Acquire::http::", "Acquire::https::", "Acquire::Proxy-"]
             .iter()
-            .any(|prefix| line.to_ascii_lowercase().starts_with(&prefix.to_ascii_lowercase()))
+            .any(|prefix| {
+                line.to_ascii_lowercase()
+                    .starts_with(&prefix.to_ascii_lowercase())
+            })
     };
     dump.lines()
         .filter(wanted)
@@ -255,7 +270,8 @@ pub fn parse_packages(text: &str) -> Vec<Package> {
             };
             let name = field("Package")?;
             let line = name.strip_prefix("linux-source-")?;
-            line.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
+            line.starts_with(|c: char| c.is_ascii_digit())
+                .then_some(())?;
             Some(Package {
                 version: field("Version")?,
                 size: field("Size").and_then(|v| v.parse().ok()).unwrap_or(0),
@@ -312,7 +328,11 @@ mod tests {
             names,
             [
                 ("linux-source-7.2".into(), "7.2.9-1".into(), 0),
-                ("linux-source-7.3".into(), "7.3.4-1~bpo13+1".into(), 166_780_612),
+                (
+                    "linux-source-7.3".into(),
+                    "7.3.4-1~bpo13+1".into(),
+                    166_780_612
+                ),
             ]
         );
     }
@@ -332,7 +352,10 @@ mod tests {
         let problem = "W: GPG error: x InRelease: The following signatures couldn't be verified \
                        because the public key is not available: NO_PUBKEY 0E98404D386FA1D9";
         let text = explain("trixie-backports", "mirror", &[problem.into()]);
-        assert!(text.contains("signature is missing or not by a key"), "{text}");
+        assert!(
+            text.contains("signature is missing or not by a key"),
+            "{text}"
+        );
         let text = explain("x", "m", &["E: ... does not have a Release file.".into()]);
         assert!(text.contains("does not carry this suite"), "{text}");
     }

@@ -75,10 +75,16 @@ impl FromStr for Only {
 #[serde(tag = "result", rename_all = "kebab-case")]
 pub enum Verdict {
     /// `note` is short: "2 objects", "0.5 s".
-    Ok { note: String },
+    Ok {
+        note: String,
+    },
     /// Not done, and why.
-    NotRun { why: String },
-    Failed { why: String },
+    NotRun {
+        why: String,
+    },
+    Failed {
+        why: String,
+    },
 }
 
 impl Verdict {
@@ -108,14 +114,7 @@ impl Verdict {
 }
 
 /// The names of the tests, in the order of [`PatchReport::verdicts`].
-pub const TESTS: [&str; 6] = [
-    "applies",
-    "builds",
-    "W=1",
-    "sparse",
-    "boots",
-    "checkpatch",
-];
+pub const TESTS: [&str; 6] = ["applies", "builds", "W=1", "sparse", "boots", "checkpatch"];
 
 /// How one patch did.
 #[derive(Clone, Debug, Serialize)]
@@ -236,7 +235,8 @@ impl Bench<'_> {
         if self.laid != so_far.len() {
             self.workshop.set(&self.overlay, progress)?;
             self.workshop.configure(&self.fragment, progress)?;
-            if let Err(error) = self.build(&so_far[..so_far.len() - 1], "before the patch", progress)
+            if let Err(error) =
+                self.build(&so_far[..so_far.len() - 1], "before the patch", progress)
             {
                 return Ok(vec![
                     not_run("the tree before does not build"),
@@ -311,9 +311,9 @@ impl Bench<'_> {
         if objects.is_empty() {
             return Ok((String::new(), String::new()));
         }
-        let plain = self
-            .workshop
-            .objects_with(&["W=1"], &objects, "Compiling with W=1", progress)?;
+        let plain =
+            self.workshop
+                .objects_with(&["W=1"], &objects, "Compiling with W=1", progress)?;
         let checked = if sparse {
             self.workshop
                 .objects_with(&["C=2"], &objects, "Running sparse", progress)?

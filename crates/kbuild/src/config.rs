@@ -38,7 +38,11 @@ pub fn parse(text: &str, path: &Path) -> Result<Vec<Want>> {
             bail!("{}: write `# {symbol} is not set`, not `=n`", place());
         }
         if let Some(first) = wants.iter().find(|want| want.symbol == symbol) {
-            bail!("{}: {symbol} is set in line {} already", place(), first.line);
+            bail!(
+                "{}: {symbol} is set in line {} already",
+                place(),
+                first.line
+            );
         }
         wants.push(Want {
             line,

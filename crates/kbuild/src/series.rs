@@ -46,7 +46,11 @@ impl Patch {
                 .any(|part| !matches!(part, Component::Normal(_)))
         };
         if let Some(file) = files.iter().find(|file| outside(file)) {
-            bail!("{}: changes {}, outside of the tree", path.display(), file.display());
+            bail!(
+                "{}: changes {}, outside of the tree",
+                path.display(),
+                file.display()
+            );
         }
         Ok(Patch {
             path: path.to_path_buf(),
@@ -114,13 +118,18 @@ fn number_of(name: &str) -> Option<u32> {
 }
 
 fn subject(text: &str) -> Option<String> {
-    let mut lines = text.lines().skip_while(|line| !line.starts_with("Subject:"));
+    let mut lines = text
+        .lines()
+        .skip_while(|line| !line.starts_with("Subject:"));
     let mut subject = lines.next()?.strip_prefix("Subject:")?.trim().to_string();
     for line in lines.take_while(|line| line.starts_with([' ', '\t'])) {
         subject.push(' ');
         subject.push_str(line.trim());
     }
-    match subject.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+    match subject
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
         Some((_, rest)) => Some(rest.trim().to_string()),
         None => Some(subject),
     }
@@ -234,7 +243,11 @@ impl Overlay {
             .iter()
             .find(|file| self.scratch.path().join(file).exists())
         {
-            bail!("{} makes {}, which is there already", patch.name, file.display());
+            bail!(
+                "{} makes {}, which is there already",
+                patch.name,
+                file.display()
+            );
         }
         let path = std::fs::canonicalize(&patch.path)?;
         let said = proc::say(

@@ -172,7 +172,11 @@ pub fn fetch(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<S
     })?;
     let version = Version::of_tree(&tree)?;
     if version.line() != wanted.line {
-        bail!("{} holds Linux {version}, not {}", package.name, wanted.line);
+        bail!(
+            "{} holds Linux {version}, not {}",
+            package.name,
+            wanted.line
+        );
     }
     let note = serde_json::to_string_pretty(&Note {
         package: package.name,
@@ -277,11 +281,18 @@ pub fn untar(archive: &Path, to: &Path, what: &str, progress: &mut Progress) -> 
         unit: Unit::Bytes,
     });
     let mut tar = Command::new("tar");
-    tar.args(["-xJ", "--strip-components=1", "--no-same-owner", "-f", "-", "-C"])
-        .arg(to)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped());
+    tar.args([
+        "-xJ",
+        "--strip-components=1",
+        "--no-same-owner",
+        "-f",
+        "-",
+        "-C",
+    ])
+    .arg(to)
+    .env("LC_ALL", "C")
+    .stdin(Stdio::piped())
+    .stderr(Stdio::piped());
     let mut child = proc::spawn(&mut tar)?;
     let stderr = child.0.stderr.take();
     let words = std::thread::spawn(move || {
@@ -352,7 +363,9 @@ pub fn of_tree(dir: &Path, progress: &mut Progress) -> Result<Source> {
         let full = dir.join(&path);
         let kind = std::fs::symlink_metadata(&full)?;
         let contents = if kind.is_symlink() {
-            std::fs::read_link(&full)?.into_os_string().into_encoded_bytes()
+            std::fs::read_link(&full)?
+                .into_os_string()
+                .into_encoded_bytes()
         } else {
             std::fs::read(&full).with_context(|| full.display().to_string())?
         };

@@ -140,11 +140,10 @@ impl Workshop {
                     continue;
                 }
             };
-            written += u64::from(
-                put(&from, &to, link && !patched).with_context(|| {
+            written +=
+                u64::from(put(&from, &to, link && !patched).with_context(|| {
                     format!("copying {} to {}", path.display(), tree.display())
-                })?,
-            );
+                })?);
             if index % 1000 == 0 {
                 progress(Step::Advance {
                     done: index as u64,
@@ -320,7 +319,9 @@ impl Workshop {
                 detail,
             });
         })?;
-        let full = lines.iter().any(|line| line.contains("No space left on device"));
+        let full = lines
+            .iter()
+            .any(|line| line.contains("No space left on device"));
         // A compile error leaves good objects behind; a kill or a full disk may not.
         if status.code().is_some() && !full && broken_log.is_none() {
             std::fs::remove_file(&mark)?;
@@ -387,8 +388,11 @@ fn step_of(line: &str) -> Option<String> {
     let rest = line.strip_prefix("  ")?;
     let mut words = rest.split_whitespace();
     let verb = words.next()?;
-    (rest.starts_with(verb) && verb.chars().all(|c| c.is_ascii_uppercase() || "_0123456789".contains(c)))
-        .then(|| format!("{verb} {}", words.next().unwrap_or_default()))
+    (rest.starts_with(verb)
+        && verb
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || "_0123456789".contains(c)))
+    .then(|| format!("{verb} {}", words.next().unwrap_or_default()))
 }
 
 /// The lines of a failed build that say why: from the first error on, without make's echoes.
@@ -399,7 +403,10 @@ fn relevant(lines: &[String]) -> String {
             .iter()
             .any(|sign| line.contains(sign))
     };
-    let first = lines.iter().position(cause).unwrap_or(lines.len().saturating_sub(20));
+    let first = lines
+        .iter()
+        .position(cause)
+        .unwrap_or(lines.len().saturating_sub(20));
     // The line before an error says in which function it is.
     lines[first.saturating_sub(2)..]
         .iter()
@@ -534,7 +541,10 @@ mod tests {
         .into();
         let text = relevant(&lines);
         assert!(text.starts_with("  mm/b.c: In function 'f':"), "{text}");
-        assert!(text.contains("'x' undeclared") && !text.contains("CC "), "{text}");
+        assert!(
+            text.contains("'x' undeclared") && !text.contains("CC "),
+            "{text}"
+        );
     }
 
     #[test]
