@@ -1,1 +1,25 @@
 //! Experiments in, raw results out.
+//!
+//! * [`experiment`]: reads experiment files.
+//! * [`bed`]: boots guests. Today User-Mode Linux.
+//! * [`runner`]: runs all arms and repetitions, and writes [`raw::record`]'s files.
+//! * [`attend`]: listens to one guest; [`trial`] makes a trial of what it said.
+//! * [`disk`], [`initramfs`], [`kernels`]: what a guest boots from.
+//! * [`lease`], [`ramdir`], [`stop`]: what is asked of the host, and put back.
+pub mod attend;
+pub mod bed;
+pub mod cpio;
+pub mod disk;
+pub mod experiment;
+pub mod host;
+pub mod initramfs;
+pub mod kernels;
+pub mod lease;
+pub mod order;
+pub mod probe;
+pub mod progress;
+pub mod ramdir;
+pub mod results;
+pub mod runner;
+pub mod stop;
+pub mod trial;

@@ -1,0 +1,257 @@
+//! What the grammar of an experiment file cannot say: names that must exist, values in range.
+use super::source::{at, there_are, Fault};
+use super::{sizes_of, Experiment};
+use raw::plan::Relative;
+use raw::size::Size;
+use raw::spec::Work;
+
+type Checked = Result<(), Fault>;
+
+fn fault<T>(at: Vec<super::source::Step>, message: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault {
+        at,
+        message: message.into(),
+    })
+}
+
+pub fn all(experiment: &Experiment) -> Checked {
+    whole(experiment)?;
+    machine(experiment)?;
+    workers(experiment)?;
+    scenes(experiment)?;
+    arms(experiment)?;
+    plan(experiment)
+}
+
+fn whole(experiment: &Experiment) -> Checked {
+    if experiment.repetitions == 0 || experiment.repetitions > 1000 {
+        return fault(at!["repetitions"], "expected 1 to 1000");
+    }
+    size_in_range(experiment.exhausted_below, at!["exhausted_below"])?;
+    for (name, size) in &experiment.files {
+        let at = at!["files", name.as_str()];
+        if !plain(name) {
+            return fault(at, "a file's name is made of letters, digits, '-', '_' and '.'");
+        }
+        size_in_range(*size, at.clone())?;
+        if size.resolve(1 << 30).bytes() == 0 {
+            return fault(at, "expected a size above 0");
+        }
+    }
+    Ok(())
+}
+
+fn machine(experiment: &Experiment) -> Checked {
+    let machine = &experiment.machine;
+    let between = |field: &str, value: u64, low: u64, high: u64| {
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        fault(at!["machine", field], format!("expected {low} to {high}, not {value}"))
+    };
+    between("memory_mb", machine.memory_mb, 32, 65536)?;
+    between("cpus", machine.cpus.into(), 1, 64)?;
+    between("zram_mb", machine.zram_mb, 0, 65536)?;
+    between("sample_ms", machine.sample_ms, 10, 60_000)?;
+    between("silent_s", machine.silent_s, 1, 86_400)?;
+    if machine.silent_s * 1000 < machine.sample_ms * 2 {
+        return fault(
+            at!["machine", "silent_s"],
+            "a guest speaks once in sample_ms: silence cannot be told from work",
+        );
+    }
+    if matches!(machine.disk_read, Size::Percent(_)) {
+        return fault(at!["machine", "disk_read"], "expected bytes a second, \"100MB\" for instance");
+    }
+    Ok(())
+}
+
+fn workers(experiment: &Experiment) -> Checked {
+    for (name, worker) in &experiment.workers {
+        let here = |rest: &[&str]| {
+            let mut path = at!["workers", name.as_str()];
+            path.extend(rest.iter().map(|key| (*key).into()));
+            path
+        };
+        if !plain(name) {
+            return fault(here(&[]), "a worker's name is made of letters, digits, '-', '_', '.'");
+        }
+        if worker.count == 0 || worker.count > 1000 {
+            return fault(here(&["count"]), "expected 1 to 1000");
+        }
+        if !(-1000..=1000).contains(&worker.oom_score_adj) {
+            return fault(here(&["oom_score_adj"]), "expected -1000 to 1000");
+        }
+        size_in_range(worker.memory_max, here(&["memory_max"]))?;
+        let mut work = worker.does.clone();
+        let kind = kind(&work);
+        for (field, size) in sizes_of(&mut work) {
+            size_in_range(*size, here(&["does", kind, field]))?;
+        }
+        let (file, period) = match &worker.does {
+            Work::Stream { file } | Work::ReadOnce { file } | Work::Fixed { file, .. } => {
+                (Some(file), None)
+            }
+            Work::Probe { file, period_ms } => (Some(file), Some(*period_ms)),
+            Work::Touch { period_ms, .. } => (None, Some(*period_ms)),
+            Work::Hog { .. } => (None, None),
+        };
+        if let Some(file) = file.filter(|file| !experiment.files.contains_key(*file)) {
+            let names: Vec<&String> = experiment.files.keys().collect();
+            let message = format!("[files] has no {file:?}; {}", there_are(&names));
+            return fault(here(&["does", kind, "file"]), message);
+        }
+        if period == Some(0) {
+            return fault(here(&["does", kind, "period_ms"]), "expected at least 1");
+        }
+    }
+    Ok(())
+}
+
+/// The name of a kind of work in a file.
+fn kind(work: &Work) -> &'static str {
+    match work {
+        Work::Hog { .. } => "hog",
+        Work::Stream { .. } => "stream",
+        Work::Probe { .. } => "probe",
+        Work::Touch { .. } => "touch",
+        Work::ReadOnce { .. } => "read-once",
+        Work::Fixed { .. } => "fixed",
+    }
+}
+
+fn scenes(experiment: &Experiment) -> Checked {
+    if experiment.scenes.is_empty() {
+        return fault(at!["scenes"], "expected at least one scene");
+    }
+    for (i, scene) in experiment.scenes.iter().enumerate() {
+        if scene.name.is_empty() {
+            return fault(at!["scenes", i, "name"], "expected a name");
+        }
+        if experiment.scenes[..i].iter().any(|other| other.name == scene.name) {
+            let message = format!("another scene is called {:?}", scene.name);
+            return fault(at!["scenes", i, "name"], message);
+        }
+        if !(scene.seconds > 0.0 && scene.seconds <= 86_400.0) {
+            return fault(at!["scenes", i, "seconds"], "expected seconds, above 0, a day at most");
+        }
+        for (j, name) in scene.run.iter().enumerate() {
+            if !experiment.workers.contains_key(name) {
+                let names: Vec<&String> = experiment.workers.keys().collect();
+                let message = format!("no worker is called {name:?}; {}", there_are(&names));
+                return fault(at!["scenes", i, "run", j], message);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn arms(experiment: &Experiment) -> Checked {
+    let arms = &experiment.arms;
+    let names: Vec<&String> = arms.iter().map(|arm| &arm.name).collect();
+    if arms.is_empty() {
+        return fault(at!["arms"], "expected at least one arm");
+    }
+    for (i, arm) in arms.iter().enumerate() {
+        if !plain(&arm.name) {
+            let message = "an arm's name is made of letters, digits, '-', '_' and '.'";
+            return fault(at!["arms", i, "name"], message);
+        }
+        if names[..i].contains(&&arm.name) {
+            return fault(at!["arms", i, "name"], format!("another arm is called {:?}", arm.name));
+        }
+        if let Some(baseline) = arm.baseline.as_ref().filter(|name| !names.contains(name)) {
+            let message = format!("no arm is called {baseline:?}; {}", there_are(&names));
+            return fault(at!["arms", i, "baseline"], message);
+        }
+        if arm.memory_mb.is_some_and(|mb| !(32..=65536).contains(&mb)) {
+            return fault(at!["arms", i, "memory_mb"], "expected 32 to 65536");
+        }
+        for (name, value) in &arm.knobs {
+            let at = at!["arms", i, "knobs", name.as_str()];
+            let below = ["/proc/", "/sys/"];
+            if name.starts_with('/') && !below.iter().any(|dir| name.starts_with(dir)) {
+                return fault(at, "expected a sysctl or a path below /proc or /sys");
+            }
+            if name.is_empty() || name.contains("..") || name.contains(char::is_whitespace) {
+                return fault(at, "expected a sysctl, \"vm.swappiness\", or an absolute path");
+            }
+            let number = value.parse::<i64>();
+            if name.ends_with("_ratio") && number.is_ok_and(|percent| !(0..=100).contains(&percent))
+            {
+                return fault(at, format!("expected a percentage, 0 to 100, not {value}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plan(experiment: &Experiment) -> Checked {
+    let scenes: Vec<&String> = experiment.scenes.iter().map(|scene| &scene.name).collect();
+    let arms: Vec<&String> = experiment.arms.iter().map(|arm| &arm.name).collect();
+    let scene = |at: Vec<super::source::Step>, name: &String| {
+        if scenes.contains(&name) {
+            return Ok(());
+        }
+        fault(at, format!("no scene is called {name:?}; {}", there_are(&scenes)))
+    };
+    for (i, figure) in experiment.plan.figures.iter().enumerate() {
+        scene(at!["figures", i, "scene"], &figure.scene)?;
+        metric(at!["figures", i, "metric"], &figure.metric)?;
+    }
+    for (i, chart) in experiment.plan.charts.iter().enumerate() {
+        scene(at!["charts", i, "scene"], &chart.scene)?;
+        metric(at!["charts", i, "metric"], &chart.metric)?;
+    }
+    for (i, promise) in experiment.plan.promises.iter().enumerate() {
+        scene(at!["promises", i, "scene"], &promise.scene)?;
+        metric(at!["promises", i, "metric"], &promise.metric)?;
+        for (j, name) in promise.arms.iter().enumerate() {
+            let Some(arm) = experiment.arms.iter().find(|arm| arm.name == *name) else {
+                let message = format!("no arm is called {name:?}; {}", there_are(&arms));
+                return fault(at!["promises", i, "arms", j], message);
+            };
+            if promise.relative_to == Relative::Baseline && arm.baseline.is_none() {
+                let message = format!("arm {name:?} has no baseline to be compared with");
+                return fault(at!["promises", i, "arms", j], message);
+            }
+        }
+        if promise.arms.is_empty() {
+            return fault(at!["promises", i, "arms"], "expected at least one arm");
+        }
+        if let Relative::Scene(name) = &promise.relative_to {
+            scene(at!["promises", i, "relative_to", "scene"], name)?;
+        }
+        if promise.at_least.is_none() && promise.at_most.is_none() {
+            return fault(at!["promises", i], "expected at_least or at_most");
+        }
+    }
+    Ok(())
+}
+
+/// `probe.resident`, `vmstat.pgscan_direct`, or a sum of such.
+fn metric(at: Vec<super::source::Step>, metric: &str) -> Checked {
+    let well = |name: &str| {
+        let name = name.trim();
+        name.contains('.') && !name.starts_with('.') && !name.ends_with('.')
+    };
+    if metric.split('+').all(well) {
+        return Ok(());
+    }
+    fault(at, "expected a measure such as \"probe.read_ms\" or \"vmstat.pgscan_direct\"")
+}
+
+fn size_in_range(size: Size, at: Vec<super::source::Step>) -> Checked {
+    match size {
+        Size::Percent(percent) if !(0.0..=1000.0).contains(&percent) => {
+            fault(at, format!("expected a share of memory from 0% to 1000%, not {percent}%"))
+        }
+        Size::Bytes(bytes) if bytes > 1 << 44 => fault(at, "expected at most 16 TiB"),
+        _ => Ok(()),
+    }
+}
+
+fn plain(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(fits)
+}

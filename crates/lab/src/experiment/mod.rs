@@ -1,0 +1,350 @@
+//! Experiment files: what an experiment consists of, and how it is read.
+//!
+//! An experiment is one TOML file. A preset deep-merges a table of the same file over it, and
+//! `--set` a line of the command line over that; then the whole is checked. Whatever is wrong is
+//! told with file, line and field ([`Broken`]).
+mod check;
+mod find;
+mod source;
+
+pub use find::{find, list};
+pub use source::Broken;
+
+use raw::plan::{Chart, Figure, Plan, Promise, Relative};
+use raw::size::Size;
+use raw::spec::{Disk, GuestSpec, Knob, Scene, Task, Work, Worker, Workload};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What the command line changes of an experiment file.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Name of a table below `[presets]`.
+    pub preset: Option<String>,
+    /// Lines such as `machine.memory_mb=256`.
+    pub set: Vec<String>,
+}
+
+/// A read and checked experiment.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The file's name without `.toml`.
+    pub name: String,
+    pub path: PathBuf,
+    /// The file's text.
+    pub text: String,
+    /// Names of the presets that the file has.
+    pub presets: Vec<String>,
+    pub title: String,
+    pub about: String,
+    pub repetitions: u32,
+    pub seed: u64,
+    pub machine: Machine,
+    pub files: BTreeMap<String, Size>,
+    pub workers: BTreeMap<String, Worker>,
+    pub scenes: Vec<Scene>,
+    /// See [`Workload::exhausted_below`].
+    pub exhausted_below: Size,
+    pub arms: Vec<Arm>,
+    pub plan: Plan,
+}
+
+/// The guest that every arm runs on.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Machine {
+    pub memory_mb: u64,
+    pub cpus: u32,
+    /// Size of the zram swap device; 0 for a guest without swap.
+    pub zram_mb: u64,
+    /// Bytes a second that the guest may read from its disk; 0 for no limit.
+    pub disk_read: Size,
+    /// Read operations a second; 0 for no limit.
+    pub disk_read_iops: u64,
+    /// Period of the gauges' samples, in milliseconds.
+    pub sample_ms: u64,
+    /// A guest that says nothing for this many seconds has hung. A stock kernel that thrashes has
+    /// been seen to stand still for 96 s and come back.
+    pub silent_s: u64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine {
+            memory_mb: 512,
+            cpus: 1,
+            zram_mb: 0,
+            disk_read: Size::Bytes(0),
+            disk_read_iops: 0,
+            sample_ms: 500,
+            silent_s: 180,
+        }
+    }
+}
+
+/// Which patches a kernel carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// None.
+    Vanilla,
+    /// `kernel/series/<version>`.
+    Series,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lru {
+    Classic,
+    Mglru,
+}
+
+/// One side of the comparison.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arm {
+    /// Part of file names: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// For tables and legends; the name when left out.
+    #[serde(default)]
+    pub label: String,
+    pub kernel: Kernel,
+    /// The kernel's line, `7.3`.
+    #[serde(default = "default_version")]
+    pub version: String,
+    /// Which of the kernel's two reclaim algorithms runs; the kernel's default when left out.
+    pub lru: Option<Lru>,
+    /// The arm that ratios are taken against.
+    pub baseline: Option<String>,
+    /// Sysctls (`vm.swappiness`) or absolute paths, in the order in which they are to be written.
+    #[serde(default, deserialize_with = "ordered")]
+    pub knobs: Vec<(String, String)>,
+    /// Another size of memory for this arm alone. Sizes in percent stay those of the machine, so
+    /// that the work is the same.
+    pub memory_mb: Option<u64>,
+}
+
+fn default_version() -> String {
+    "7.3".into()
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    title: String,
+    #[serde(default)]
+    about: String,
+    #[serde(default = "default_repetitions")]
+    repetitions: u32,
+    #[serde(default = "default_seed")]
+    seed: u64,
+    #[serde(default)]
+    machine: Machine,
+    #[serde(default)]
+    files: BTreeMap<String, Size>,
+    workers: BTreeMap<String, Worker>,
+    scenes: Vec<Scene>,
+    #[serde(default)]
+    exhausted_below: Size,
+    arms: Vec<Arm>,
+    #[serde(default)]
+    figures: Vec<Figure>,
+    #[serde(default)]
+    charts: Vec<Chart>,
+    #[serde(default)]
+    promises: Vec<Promise>,
+}
+
+fn default_repetitions() -> u32 {
+    5
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+impl Experiment {
+    /// Reads, merges and checks an experiment file.
+    pub fn load(path: &Path, changes: &Changes) -> Result<Experiment, Broken> {
+        let text = std::fs::read_to_string(path).map_err(|error| Broken::unreadable(path, error))?;
+        Experiment::parse(path, &text, changes)
+    }
+
+    /// The same of a text that is already read; `path` is for messages and for the name.
+    pub fn parse(path: &Path, text: &str, changes: &Changes) -> Result<Experiment, Broken> {
+        let pieces = source::Pieces::new(path, text, &changes.set)?;
+        let (tree, presets) = pieces.merge(changes.preset.as_deref())?;
+        let form: Form = pieces.read(&tree)?;
+        let mut arms = form.arms;
+        for arm in &mut arms {
+            if arm.label.is_empty() {
+                arm.label.clone_from(&arm.name);
+            }
+        }
+        let experiment = Experiment {
+            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            path: path.to_path_buf(),
+            text: text.to_string(),
+            presets,
+            title: form.title,
+            about: form.about,
+            repetitions: form.repetitions,
+            seed: form.seed,
+            machine: form.machine,
+            files: form.files,
+            workers: form.workers,
+            scenes: form.scenes,
+            exhausted_below: form.exhausted_below,
+            arms,
+            plan: Plan {
+                figures: form.figures,
+                charts: form.charts,
+                promises: form.promises,
+            },
+        };
+        check::all(&experiment).map_err(|fault| pieces.broken(&tree, &fault))?;
+        Ok(experiment)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.machine.memory_mb << 20
+    }
+
+    /// Files of the data disk, in bytes.
+    pub fn file_sizes(&self) -> BTreeMap<String, u64> {
+        let whole = self.memory_bytes();
+        let sizes = self.files.iter();
+        sizes.map(|(name, size)| (name.clone(), size.resolve(whole).bytes())).collect()
+    }
+
+    /// Workers and scenes with every size in bytes.
+    pub fn workload(&self) -> Workload {
+        let whole = self.memory_bytes();
+        let mut workers = self.workers.clone();
+        for worker in workers.values_mut() {
+            worker.memory_max = worker.memory_max.resolve(whole);
+            for (_, size) in sizes_of(&mut worker.does) {
+                *size = size.resolve(whole);
+            }
+        }
+        Workload {
+            workers,
+            scenes: self.scenes.clone(),
+            exhausted_below: self.exhausted_below.resolve(whole),
+        }
+    }
+
+    /// Kernel files that an arm sets, in order: the choice of LRU first.
+    pub fn knobs(arm: &Arm) -> Vec<Knob> {
+        let lru = arm.lru.map(|lru| Knob {
+            path: "/sys/kernel/mm/lru_gen/enabled".into(),
+            value: if lru == Lru::Classic { "0" } else { "7" }.into(),
+        });
+        let rest = arm.knobs.iter().map(|(name, value)| Knob {
+            path: knob_path(name),
+            value: value.clone(),
+        });
+        lru.into_iter().chain(rest).collect()
+    }
+
+    /// What the guest of one trial is told.
+    pub fn spec(&self, arm: &Arm, seed: u64, device: &str) -> GuestSpec {
+        GuestSpec {
+            seed,
+            knobs: Experiment::knobs(arm),
+            zram_mb: self.machine.zram_mb,
+            disk: Disk {
+                device: device.into(),
+                read_bps: self.machine.disk_read.resolve(self.memory_bytes()).bytes(),
+                read_iops: self.machine.disk_read_iops,
+            },
+            sample_ms: self.machine.sample_ms,
+            task: Task::Play {
+                workload: self.workload(),
+            },
+        }
+    }
+
+    /// Leaves only the named arms, and of promises and ratios only what these suffice for.
+    ///
+    /// # Errors
+    /// When an arm is not known.
+    pub fn only(&mut self, names: &[String]) -> anyhow::Result<()> {
+        let known: Vec<&String> = self.arms.iter().map(|arm| &arm.name).collect();
+        if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+            anyhow::bail!("no arm is called {name:?}; {}", source::there_are(&known));
+        }
+        self.arms.retain(|arm| names.contains(&arm.name));
+        for arm in &mut self.arms {
+            arm.baseline = arm.baseline.take().filter(|name| names.contains(name));
+        }
+        let arms = &self.arms;
+        for promise in &mut self.plan.promises {
+            let relative = promise.relative_to == Relative::Baseline;
+            promise.arms.retain(|name| {
+                let arm = arms.iter().find(|arm| arm.name == *name);
+                arm.is_some_and(|arm| !relative || arm.baseline.is_some())
+            });
+        }
+        self.plan.promises.retain(|promise| !promise.arms.is_empty());
+        Ok(())
+    }
+
+    /// The longest that the scenes of one trial are meant to take, in seconds.
+    pub fn scene_seconds(&self) -> f64 {
+        self.scenes.iter().map(|scene| scene.seconds).sum()
+    }
+}
+
+/// `vm.swappiness` is `/proc/sys/vm/swappiness`, as with sysctl(8); a path stays one.
+fn knob_path(name: &str) -> String {
+    if name.starts_with('/') {
+        name.to_string()
+    } else {
+        format!("/proc/sys/{}", name.replace('.', "/"))
+    }
+}
+
+/// Every size in a piece of work, with the name of its field.
+fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
+    match work {
+        Work::Hog { size, rate, .. } => vec![("size", size), ("rate", rate)],
+        Work::Touch { size, .. } | Work::Fixed { size, .. } => vec![("size", size)],
+        Work::Stream { .. } | Work::Probe { .. } | Work::ReadOnce { .. } => vec![],
+    }
+}
+
+/// A table of strings, integers and switches whose order counts.
+fn ordered<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, String)>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a string, an integer or a switch")]
+    enum Value {
+        Text(String),
+        Number(i64),
+        Switch(bool),
+    }
+    struct Table;
+    impl<'de> Visitor<'de> for Table {
+        type Value = Vec<(String, String)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table of kernel settings")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = Vec::new();
+            while let Some((name, value)) = map.next_entry()? {
+                let value = match value {
+                    Value::Text(text) => text,
+                    Value::Number(number) => number.to_string(),
+                    Value::Switch(on) => u8::from(on).to_string(),
+                };
+                entries.push((name, value));
+            }
+            Ok(entries)
+        }
+    }
+    from.deserialize_map(Table)
+}

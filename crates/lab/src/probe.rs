@@ -1,0 +1,65 @@
+//! Boots one guest that does nothing, before a run builds on it.
+use crate::attend::{attend, Ending, Heard, Limits};
+use crate::bed::{Bed, Boot, Mode, Uml};
+use crate::initramfs::Init;
+use crate::stop::Stop;
+use anyhow::{bail, Result};
+use raw::spec::{Disk, GuestSpec, Task};
+use std::path::Path;
+use std::time::Duration;
+
+/// Boots a kernel on User-Mode Linux in its faster mode and, should that not work on this host, in
+/// the other one, in which the bed is left.
+///
+/// # Errors
+/// When the kernel boots in neither; the message has the end of the console.
+pub fn probe(bed: &mut Uml, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -> Result<()> {
+    let mut said = Vec::new();
+    for mode in [Mode::Seccomp, Mode::Ptrace] {
+        if mode == Mode::Ptrace && cpus > 1 {
+            said.push("with ptrace: User-Mode Linux has one CPU there".to_string());
+            continue;
+        }
+        bed.set_mode(mode);
+        let heard = boot(bed, kernel, init, cpus, stop)?;
+        match heard.ending {
+            Ending::Finished => return Ok(()),
+            Ending::Stopped => bail!("interrupted"),
+            other => said.push(format!("{mode:?}: {other:?}\n{}", heard.tail.join("\n"))),
+        }
+    }
+    bail!(
+        "{} does not boot with {} as PID 1:\n{}",
+        kernel.display(),
+        init.program_path().display(),
+        said.join("\n")
+    )
+}
+
+/// Boots a kernel, has the guest say hello, and powers off.
+pub fn boot(bed: &dyn Bed, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -> Result<Heard> {
+    let spec = GuestSpec {
+        seed: 0,
+        knobs: Vec::new(),
+        zram_mb: 0,
+        disk: Disk {
+            device: bed.device().into(),
+            read_bps: 0,
+            read_iops: 0,
+        },
+        sample_ms: 1000,
+        task: Task::Boot,
+    };
+    let mut guest = bed.start(&Boot {
+        kernel,
+        initramfs: &init.archive(&spec)?,
+        disk: None,
+        memory_mb: 64,
+        cpus,
+    })?;
+    let limits = Limits {
+        silent: Duration::from_secs(60),
+        total: Duration::from_secs(60),
+    };
+    attend(&mut guest, &mut std::io::sink(), limits, stop, &mut |_| Ok(()))
+}

@@ -1,0 +1,345 @@
+//! Runs an experiment: boots each arm of each repetition and writes what it said.
+use crate::attend::{attend, Ending, Limits};
+use crate::bed::{Bed, Boot, Image, Mode, Uml};
+use crate::disk::Maker;
+use crate::experiment::{Arm, Experiment};
+use crate::initramfs::Init;
+use crate::kernels::{self, Images};
+use crate::order::{turns, Turn};
+use crate::probe;
+use crate::progress::{Display, News};
+use crate::results::Results;
+use crate::stop::Stop;
+use crate::trial::Assembly;
+use crate::host;
+use anyhow::{bail, Context, Result};
+use kbuild::Step;
+use raw::record::{Outcome, Run, Trial, SCHEMA};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How an experiment is to be run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Guests at once.
+    pub jobs: u32,
+    pub out: PathBuf,
+    /// Kernel source to use instead of Debian's.
+    pub tree: Option<PathBuf>,
+    /// Go on after a guest reported an error of its own.
+    pub keep_going: bool,
+    /// No progress on standard error.
+    pub quiet: bool,
+    /// The command line that makes this run again, for the report.
+    pub command: String,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Summary {
+    pub results: Results,
+    /// Arm, repetition, outcome, in the order in which they ended.
+    pub trials: Vec<(String, u32, Outcome)>,
+    pub planned: usize,
+    /// Stopped by Ctrl-C or SIGTERM.
+    pub interrupted: bool,
+}
+
+impl Summary {
+    /// Every planned trial was made and ended well.
+    pub fn all_ok(&self) -> bool {
+        let well = self.trials.iter().all(|(_, _, outcome)| *outcome == Outcome::Ok);
+        well && self.trials.len() == self.planned
+    }
+}
+
+/// About how long a run takes with `jobs` guests at once, in seconds, kernels built already.
+pub fn estimate(experiment: &Experiment, jobs: u32) -> f64 {
+    let trials = experiment.arms.len() as f64 * f64::from(experiment.repetitions);
+    // Boot, settling between scenes and power-off.
+    const AROUND: f64 = 2.0;
+    (trials / f64::from(jobs.max(1))).ceil() * (experiment.scene_seconds() + AROUND)
+}
+
+/// What all trials of a run share.
+struct Shared<'a> {
+    experiment: &'a Experiment,
+    bed: &'a dyn Bed,
+    images: &'a Images,
+    init: &'a Init,
+    disk: Option<PathBuf>,
+    results: &'a Results,
+    /// Asked by the user, or by a failure in any thread.
+    stop: &'a Stop,
+}
+
+/// Runs all arms and repetitions of an experiment. When a signal asks to stop, guests are ended,
+/// what was measured is kept, and the summary says so.
+///
+/// # Errors
+/// When the lab itself fails: no kernel, no room on a disk, guests that do not boot at all. What was
+/// written until then stays readable.
+pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
+    let mut console = kbuild::Console::new(options.quiet);
+    let images = kernels::images(experiment.arms.iter(), options.tree.as_deref(), &mut |step| {
+        console.step(step)
+    })?;
+    let init = Init::find()?;
+    let results = Results::create(&options.out)?;
+    // From here on signals are ours: there is something to put back.
+    let signals = Stop::on_signals()?;
+    let machine = &experiment.machine;
+    let memory_mb = experiment
+        .arms
+        .iter()
+        .filter_map(|arm| arm.memory_mb)
+        .fold(machine.memory_mb, u64::max);
+    let mut bed = Uml::new(Mode::Seccomp, memory_mb, options.jobs)?;
+    let ready = ready(experiment, &mut bed, &images, &init, &signals, &mut console);
+    let interrupted = |results: Results| Summary {
+        results,
+        trials: Vec::new(),
+        planned: 1,
+        interrupted: true,
+    };
+    let disk = match ready {
+        Err(_) if signals.asked() => return Ok(interrupted(results)),
+        ready => ready?,
+    };
+    results.run(&header(experiment, options, &bed, &images))?;
+    let turns = turns(experiment.arms.len(), experiment.repetitions, experiment.seed);
+    let shared = Shared {
+        experiment,
+        bed: &bed,
+        images: &images,
+        init: &init,
+        disk,
+        results: &results,
+        stop: &signals,
+    };
+    let trials = play(&shared, &turns, options)?;
+    Ok(Summary {
+        trials,
+        planned: turns.len(),
+        interrupted: signals.asked(),
+        results,
+    })
+}
+
+/// Boots each kernel once, and makes the data disk.
+fn ready(
+    experiment: &Experiment,
+    bed: &mut Uml,
+    images: &Images,
+    init: &Init,
+    stop: &Stop,
+    console: &mut kbuild::Console,
+) -> Result<Option<PathBuf>> {
+    let cpus = experiment.machine.cpus;
+    for image in images.values() {
+        probe::probe(bed, &image.path, init, cpus, stop)?;
+    }
+    let files = experiment.file_sizes();
+    let Some(first) = images.values().next().filter(|_| !files.is_empty()) else {
+        return Ok(None);
+    };
+    let maker = Maker {
+        bed,
+        kernel: &first.path,
+        init,
+        stop,
+        cache: kbuild::cache::Cache::of_user()?.room("disk")?,
+    };
+    let bytes: u64 = files.values().sum();
+    let mut begun = false;
+    let disk = maker.image(&files, experiment.seed, &mut |fraction| {
+        if !begun {
+            begun = true;
+            console.step(Step::Begin {
+                what: "Filling the data disk".into(),
+                total: Some(bytes),
+                unit: kbuild::progress::Unit::Bytes,
+            });
+        }
+        console.step(Step::Advance {
+            done: (bytes as f64 * fraction) as u64,
+            detail: String::new(),
+        });
+    });
+    if begun {
+        let what = if disk.is_ok() { "Data disk filled" } else { "Data disk not filled" };
+        console.step(Step::End { what: what.into() });
+    }
+    disk.map(Some)
+}
+
+/// What `run.json` says.
+fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images: &Images) -> Run {
+    let machine = &experiment.machine;
+    let started = SystemTime::now().duration_since(UNIX_EPOCH);
+    let arm = |arm: &Arm| raw::record::Arm {
+        name: arm.name.clone(),
+        label: arm.label.clone(),
+        kernel: images[&(arm.kernel, arm.version.clone())].label.clone(),
+        baseline: arm.baseline.clone(),
+        settings: Experiment::knobs(arm)
+            .into_iter()
+            .map(|knob| (knob.path, knob.value))
+            .collect(),
+    };
+    Run {
+        schema: SCHEMA,
+        experiment: experiment.name.clone(),
+        title: experiment.title.clone(),
+        about: experiment.about.clone(),
+        command: options.command.clone(),
+        hotset_version: env!("CARGO_PKG_VERSION").into(),
+        started: started.map_or(0, |since| since.as_secs()),
+        bed: raw::record::Bed {
+            name: bed.name(),
+            memory_mb: machine.memory_mb,
+            cpus: machine.cpus,
+            zram_mb: machine.zram_mb,
+            disk_read_bps: machine.disk_read.bytes(),
+            jobs: options.jobs,
+            host_cpu: host::cpu(),
+            host_cpus: host::cpus(),
+            host_kernel: host::kernel(),
+        },
+        arms: experiment.arms.iter().map(arm).collect(),
+        repetitions: experiment.repetitions,
+        seed: experiment.seed,
+        plan: experiment.plan.clone(),
+        source: experiment.text.clone(),
+    }
+}
+
+/// Plays all turns, `jobs` at once.
+fn play(
+    shared: &Shared<'_>,
+    turns: &[Turn],
+    options: &Options,
+) -> Result<Vec<(String, u32, Outcome)>> {
+    let jobs = (options.jobs as usize).clamp(1, turns.len().max(1));
+    let next = AtomicUsize::new(0);
+    let ended = Mutex::new(Vec::new());
+    let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
+    let give_up = AtomicUsize::new(0);
+    let mut display = Display::new(turns.len(), jobs, options.quiet);
+    std::thread::scope(|scope| {
+        let (tell, news) = channel();
+        for job in 0..jobs {
+            let tell: Sender<News> = tell.clone();
+            let (next, ended, failure, give_up) = (&next, &ended, &failure, &give_up);
+            scope.spawn(move || {
+                while !shared.stop.asked() && give_up.load(Ordering::Acquire) == 0 {
+                    let Some(turn) = turns.get(next.fetch_add(1, Ordering::AcqRel)) else { break };
+                    match trial(shared, turn, job, &tell) {
+                        Ok(Some(trial)) => {
+                            if matches!(trial.outcome, Outcome::Failed { .. }) && !options.keep_going
+                            {
+                                give_up.store(1, Ordering::Release);
+                            }
+                            let done = (trial.arm, trial.repetition, trial.outcome);
+                            ended.lock().unwrap_or_else(|lock| lock.into_inner()).push(done);
+                        }
+                        Ok(None) => break,
+                        Err(error) => {
+                            let mut failure =
+                                failure.lock().unwrap_or_else(|lock| lock.into_inner());
+                            failure.get_or_insert(error);
+                            give_up.store(1, Ordering::Release);
+                        }
+                    }
+                }
+            });
+        }
+        drop(tell);
+        loop {
+            match news.recv_timeout(Duration::from_millis(500)) {
+                Ok(news) => display.news(news),
+                Err(RecvTimeoutError::Timeout) => display.tick(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    });
+    display.finish();
+    if let Some(error) = failure.into_inner().unwrap_or_else(|lock| lock.into_inner()) {
+        return Err(error).with_context(|| {
+            format!("the run was given up; {} has what was measured", options.out.display())
+        });
+    }
+    Ok(ended.into_inner().unwrap_or_else(|lock| lock.into_inner()))
+}
+
+/// One boot. None when it was interrupted: half a trial is no result.
+fn trial(
+    shared: &Shared<'_>,
+    turn: &Turn,
+    job: usize,
+    tell: &Sender<News>,
+) -> Result<Option<Trial>> {
+    let experiment = shared.experiment;
+    let arm = &experiment.arms[turn.arm];
+    let name = format!("{} {}", arm.name, turn.repetition + 1);
+    let say = |news| {
+        // Nobody listens once the run is over.
+        let _ = tell.send(news);
+    };
+    say(News::Begun {
+        job,
+        name: name.clone(),
+    });
+    let Some(image) = shared.images.get(&(arm.kernel, arm.version.clone())) else {
+        bail!("arm {:?} has no kernel", arm.name);
+    };
+    let spec = experiment.spec(arm, turn.seed, shared.bed.device());
+    let planned: Vec<f64> = experiment.scenes.iter().map(|scene| scene.seconds).collect();
+    let silent_s = experiment.machine.silent_s;
+    let limits = Limits {
+        silent: Duration::from_secs(silent_s),
+        total: Duration::from_secs_f64(experiment.scene_seconds() * 3.0 + 600.0),
+    };
+    let mut log = shared.results.console(&arm.name, turn.repetition)?;
+    let mut assembly = Assembly::new(&arm.name, turn.repetition, turn.seed, planned);
+    let mut guest = shared.bed.start(&Boot {
+        kernel: &image.path,
+        initramfs: &shared.init.archive(&spec)?,
+        disk: shared.disk.as_deref().map(|path| Image {
+            path,
+            writable: false,
+        }),
+        memory_mb: arm.memory_mb.unwrap_or(experiment.machine.memory_mb),
+        cpus: experiment.machine.cpus,
+    })?;
+    let mut told = 0.0;
+    let heard = attend(&mut guest, &mut log, limits, shared.stop, &mut |line| {
+        assembly.take(line);
+        let fraction = assembly.fraction();
+        if fraction - told >= 0.005 {
+            told = fraction;
+            let scene = assembly.scene().unwrap_or_default().to_string();
+            say(News::At {
+                job,
+                fraction,
+                scene,
+            });
+        }
+        Ok(())
+    })?;
+    if heard.ending == Ending::Stopped {
+        return Ok(None);
+    }
+    let trial = assembly.finish(heard, silent_s);
+    shared.results.trial(&trial)?;
+    say(News::Ended {
+        job,
+        name,
+        outcome: trial.outcome.clone(),
+        wall_s: trial.wall_s,
+    });
+    Ok(Some(trial))
+}
