@@ -34,7 +34,12 @@ impl Channel {
 
     /// The same line, for another thread.
     pub fn share(&self) -> Result<Channel> {
-        Ok(Channel { tty: self.tty.try_clone().context("duplicating the line to the lab")? })
+        Ok(Channel {
+            tty: self
+                .tty
+                .try_clone()
+                .context("duplicating the line to the lab")?,
+        })
     }
 
     /// Writes one line. What cannot be said is lost: there is nobody else to tell.
@@ -56,7 +61,11 @@ impl Channel {
     }
 
     pub fn event(&self, name: &str, detail: String) {
-        self.say(&Line::Event { t_ms: now_ms(), name: name.into(), detail });
+        self.say(&Line::Event {
+            t_ms: now_ms(),
+            name: name.into(),
+            detail,
+        });
     }
 
     /// Waits until the lab has everything.
@@ -68,7 +77,10 @@ impl Channel {
 
 /// Milliseconds of CLOCK_MONOTONIC.
 pub fn now_ms() -> f64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // By libc, not rustix: rustix insists on a vDSO, which User-Mode Linux does not have.
     // SAFETY: clock_gettime(2) writes the struct, which lives through the call.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };

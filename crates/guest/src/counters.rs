@@ -4,8 +4,18 @@ use raw::wire::Counters;
 
 /// Fields of /proc/meminfo that go into every sample, in KiB.
 const GAUGES: [&str; 12] = [
-    "MemFree", "MemAvailable", "Active(anon)", "Inactive(anon)", "Active(file)", "Inactive(file)",
-    "SwapFree", "Dirty", "Writeback", "Mapped", "Slab", "Unevictable",
+    "MemFree",
+    "MemAvailable",
+    "Active(anon)",
+    "Inactive(anon)",
+    "Active(file)",
+    "Inactive(file)",
+    "SwapFree",
+    "Dirty",
+    "Writeback",
+    "Mapped",
+    "Slab",
+    "Unevictable",
 ];
 
 /// Every field of /proc/vmstat as `vmstat.NAME`, the totals of /proc/pressure in microseconds, and
@@ -62,14 +72,22 @@ pub fn gauges() -> Result<Counters> {
         .filter_map(|line| {
             let (name, rest) = line.split_once(':')?;
             let value = rest.split_whitespace().next()?.parse().ok()?;
-            GAUGES.contains(&name).then(|| (format!("meminfo.{name}"), value))
+            GAUGES
+                .contains(&name)
+                .then(|| (format!("meminfo.{name}"), value))
         })
         .collect())
 }
 
 /// Number of pages given by one field of /proc/vmstat.
 pub fn vmstat_field(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+    text.lines().find_map(|line| {
+        line.strip_prefix(name)?
+            .strip_prefix(' ')?
+            .trim()
+            .parse()
+            .ok()
+    })
 }
 
 pub fn read(path: &str) -> Result<String> {

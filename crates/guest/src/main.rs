@@ -45,8 +45,12 @@ fn init() -> ! {
         }
     };
     match run(&channel) {
-        Ok(()) => channel.say(&Line::End { t_ms: channel::now_ms() }),
-        Err(error) => channel.say(&Line::Error { message: format!("{error:#}") }),
+        Ok(()) => channel.say(&Line::End {
+            t_ms: channel::now_ms(),
+        }),
+        Err(error) => channel.say(&Line::Error {
+            message: format!("{error:#}"),
+        }),
     }
     channel.drain();
     setup::power_off();

@@ -26,7 +26,13 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
     let stop = Arc::new(AtomicBool::new(false));
     let kills = watch::start(workload, channel.clone(), stop.clone());
     sample(spec.sample_ms, channel.clone(), stop.clone());
-    let mut stage = Stage { workload, channel, kills, running: BTreeMap::new(), due: Vec::new() };
+    let mut stage = Stage {
+        workload,
+        channel,
+        kills,
+        running: BTreeMap::new(),
+        due: Vec::new(),
+    };
     let total: f64 = workload.scenes.iter().map(|scene| scene.seconds).sum();
     let mut before = 0.0;
     for scene in &workload.scenes {
@@ -43,7 +49,10 @@ fn sample(period_ms: u64, channel: Arc<Channel>, stop: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         while !stop.load(Ordering::Acquire) {
             if let Ok(gauges) = counters::gauges() {
-                channel.say(&Line::Sample { t_ms: now_ms(), gauges });
+                channel.say(&Line::Sample {
+                    t_ms: now_ms(),
+                    gauges,
+                });
             }
             std::thread::sleep(Duration::from_millis(period_ms.max(10)));
         }
@@ -103,26 +112,39 @@ impl<'a> Stage<'a> {
     fn say_scene(&self, scene: &Scene, begin: bool, t_ms: f64) -> Result<()> {
         let (name, counters) = (scene.name.clone(), counters::counters()?);
         self.channel.say(&if begin {
-            Line::SceneBegin { t_ms, name, counters }
+            Line::SceneBegin {
+                t_ms,
+                name,
+                counters,
+            }
         } else {
-            Line::SceneEnd { t_ms, name, counters }
+            Line::SceneEnd {
+                t_ms,
+                name,
+                counters,
+            }
         });
         Ok(())
     }
 
     fn worker(&self, name: &str) -> Result<&'a Worker> {
-        self.workload.workers.get(name).with_context(|| format!("no worker {name}"))
+        self.workload
+            .workers
+            .get(name)
+            .with_context(|| format!("no worker {name}"))
     }
 
     fn start(&mut self, name: &'a str) -> Result<()> {
         match Command::new("/init").arg("work").arg(name).spawn() {
             Ok(child) => {
                 self.running.insert(child.id() as i32, name);
-                self.channel.event("worker-start", format!("{name} {}", child.id()));
+                self.channel
+                    .event("worker-start", format!("{name} {}", child.id()));
             }
             // No memory for a new process is the very thing under test: try again.
-            Err(error) if error.raw_os_error() == Some(libc::ENOMEM)
-                || error.raw_os_error() == Some(libc::EAGAIN) =>
+            Err(error)
+                if error.raw_os_error() == Some(libc::ENOMEM)
+                    || error.raw_os_error() == Some(libc::EAGAIN) =>
             {
                 self.due.push((now_ms() + RESTART_PAUSE_MS, name));
             }
@@ -143,9 +165,16 @@ impl<'a> Stage<'a> {
 
     fn reap(&mut self, scene: &Scene) {
         while let Ok(Some((pid, status))) = waitpid(None, WaitOptions::NOHANG) {
-            let Some(name) = self.running.remove(&pid.as_raw_nonzero().get()) else { continue };
-            self.channel.event("worker-end", format!("{name} {pid:?} {}", said(status)));
-            let restart = self.workload.workers.get(name).is_some_and(|worker| worker.restart);
+            let Some(name) = self.running.remove(&pid.as_raw_nonzero().get()) else {
+                continue;
+            };
+            self.channel
+                .event("worker-end", format!("{name} {pid:?} {}", said(status)));
+            let restart = self
+                .workload
+                .workers
+                .get(name)
+                .is_some_and(|worker| worker.restart);
             if restart && scene.run.iter().any(|run| run == name) {
                 self.due.push((now_ms() + RESTART_PAUSE_MS, name));
             }
@@ -173,22 +202,26 @@ impl<'a> Stage<'a> {
             .map(|(pid, name)| (*pid, *name))
             .collect();
         for (pid, name) in &stopping {
-            let measures = self
-                .workload
-                .workers
-                .get(*name)
-                .is_some_and(|worker| matches!(worker.does, Work::Probe { .. } | Work::Touch { .. }));
+            let measures = self.workload.workers.get(*name).is_some_and(|worker| {
+                matches!(worker.does, Work::Probe { .. } | Work::Touch { .. })
+            });
             signal(*pid, if measures { Signal::TERM } else { Signal::KILL });
         }
         let begin = now_ms();
         let mut killed = false;
-        while stopping.iter().any(|(pid, _)| self.running.contains_key(pid)) {
+        while stopping
+            .iter()
+            .any(|(pid, _)| self.running.contains_key(pid))
+        {
             while let Ok(Some((pid, _))) = waitpid(None, WaitOptions::NOHANG) {
                 self.running.remove(&pid.as_raw_nonzero().get());
             }
             if now_ms() - begin > GRACE_MS && !killed {
                 killed = true;
-                for (pid, name) in stopping.iter().filter(|(pid, _)| self.running.contains_key(pid)) {
+                for (pid, name) in stopping
+                    .iter()
+                    .filter(|(pid, _)| self.running.contains_key(pid))
+                {
                     self.channel.event("worker-stuck", format!("{name} {pid}"));
                     signal(*pid, Signal::KILL);
                 }

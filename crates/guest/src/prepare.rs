@@ -26,12 +26,15 @@ pub fn run(spec: &GuestSpec, files: &BTreeMap<String, u64>, channel: &Channel) -
         while left > 0 {
             let n = left.min(buffer.len() as u64) as usize;
             random.fill(&mut buffer[..n]);
-            file.write_all(&buffer[..n]).with_context(|| format!("writing {path}"))?;
+            file.write_all(&buffer[..n])
+                .with_context(|| format!("writing {path}"))?;
             left -= n as u64;
             done += n as u64;
             if done - said >= 32 << 20 {
                 said = done;
-                channel.say(&Line::Progress { fraction: done as f64 / total as f64 });
+                channel.say(&Line::Progress {
+                    fraction: done as f64 / total as f64,
+                });
             }
         }
         file.sync_all().with_context(|| format!("syncing {path}"))?;

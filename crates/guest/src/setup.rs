@@ -41,7 +41,13 @@ pub fn hello() -> Result<Line> {
     let meminfo = crate::counters::read("/proc/meminfo")?;
     let total = meminfo
         .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok())
+        .find_map(|line| {
+            line.strip_prefix("MemTotal:")?
+                .split_whitespace()
+                .next()?
+                .parse()
+                .ok()
+        })
         .context("no MemTotal in /proc/meminfo")?;
     Ok(Line::Hello {
         t_ms: now_ms(),
@@ -109,7 +115,13 @@ pub fn cgroups(disk: &Disk, workload: &Workload) -> Result<()> {
     if disk.read_bps > 0 || disk.read_iops > 0 {
         let name = disk.device.trim_start_matches("/dev/");
         let number = crate::counters::read(&format!("/sys/block/{name}/dev"))?;
-        let or_max = |n: u64| if n == 0 { "max".to_string() } else { n.to_string() };
+        let or_max = |n: u64| {
+            if n == 0 {
+                "max".to_string()
+            } else {
+                n.to_string()
+            }
+        };
         let (bps, iops) = (or_max(disk.read_bps), or_max(disk.read_iops));
         let limit = format!("{} rbps={bps} riops={iops}", number.trim());
         write(&format!("{CGROUP}/io.max"), &limit)?;

@@ -64,7 +64,14 @@ struct Watcher {
 
 impl Watcher {
     fn new(floor_pages: u64) -> Watcher {
-        Watcher { floor_pages, high_pages: 0, since: None, last: 0.0, kills: 0, tick: 0 }
+        Watcher {
+            floor_pages,
+            high_pages: 0,
+            since: None,
+            last: 0.0,
+            kills: 0,
+            tick: 0,
+        }
     }
 
     fn look(&mut self, channel: &Channel, seen: &Kills) {
@@ -123,6 +130,12 @@ impl Watcher {
 fn high_watermarks() -> u64 {
     let text = read("/proc/zoneinfo").unwrap_or_default();
     text.lines()
-        .filter_map(|line| line.trim().strip_prefix("high ")?.trim().parse::<u64>().ok())
+        .filter_map(|line| {
+            line.trim()
+                .strip_prefix("high ")?
+                .trim()
+                .parse::<u64>()
+                .ok()
+        })
         .sum()
 }

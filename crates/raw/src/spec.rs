@@ -159,7 +159,8 @@ pub enum Work {
     /// `<worker>.read_ms`.
     Probe { file: String, period_ms: u64 },
     /// Hold `size` bytes of anonymous memory and touch all of it in a loop, each page every
-    /// `period_ms`. Observes `<worker>.round_ms`.
+    /// `period_ms`. Observes `<worker>.round_ms` and `<worker>.swapped_in`, the pages that the
+    /// machine swapped in during the round.
     Touch {
         size: Size,
         period_ms: u64,

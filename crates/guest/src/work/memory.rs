@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::{data_path, stopping};
 use crate::channel::{now_ms, Channel};
+use crate::counters::{read, vmstat_field};
 
 const PAGE: usize = 4096;
 /// Memory is mapped in pieces of this size: small enough for the overcommit heuristic.
@@ -22,7 +23,11 @@ pub fn hog(size: u64, rate: u64, fill: Fill, seed: u64) -> Result<()> {
     let begin = now_ms();
     let mut taken = 0u64;
     while size == 0 || taken < size {
-        let want = if size == 0 { PIECE } else { PIECE.min((size - taken) as usize) };
+        let want = if size == 0 {
+            PIECE
+        } else {
+            PIECE.min((size - taken) as usize)
+        };
         let piece = map(want)?;
         for step in piece.chunks_mut(STEP) {
             for page in step.chunks_mut(PAGE) {
@@ -57,7 +62,9 @@ pub fn touch(
     for page in memory.chunks_mut(PAGE) {
         random.page(page, fill);
     }
+    let swapped_in = || vmstat_field(&read("/proc/vmstat").unwrap_or_default(), "pswpin");
     while !stopping() {
+        let before = swapped_in();
         let begin = now_ms();
         for page in memory.chunks_mut(PAGE) {
             // Volatile: the compiler would see that nobody reads it. Never the page's own value, so
@@ -66,6 +73,11 @@ pub fn touch(
             unsafe { std::ptr::read_volatile(page.as_ptr()) };
         }
         channel.observe(format!("{worker}.round_ms"), begin, now_ms() - begin);
+        // A kernel without swap has no such counter, and then there is nothing to observe.
+        if let (Some(before), Some(after)) = (before, swapped_in()) {
+            let pages = after.saturating_sub(before) as f64;
+            channel.observe(format!("{worker}.swapped_in"), begin, pages);
+        }
         std::thread::sleep(Duration::from_millis(period_ms));
     }
     Ok(())
@@ -91,7 +103,8 @@ pub fn fixed(
     let begin = now_ms();
     for _ in 0..rounds {
         let at = random.next() % chunks * (64 << 10);
-        file.read_exact_at(&mut buffer, at).with_context(|| format!("reading {path}"))?;
+        file.read_exact_at(&mut buffer, at)
+            .with_context(|| format!("reading {path}"))?;
         let page = (random.next() % pages) as usize * PAGE;
         random.page(&mut memory[page..page + PAGE], Fill::Mixed);
     }

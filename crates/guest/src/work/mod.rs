@@ -3,8 +3,8 @@ mod memory;
 mod read;
 
 use anyhow::{Context, Result};
-use raw::spec::{Work, Worker};
 use raw::spec::Task;
+use raw::spec::{Work, Worker};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::channel::Channel;
@@ -41,16 +41,23 @@ pub fn main(name: &str) -> ! {
 
 fn run(name: &str) -> Result<()> {
     let spec = crate::read_spec()?;
-    let Task::Play { workload } = &spec.task else { anyhow::bail!("no workload to play") };
-    let worker = workload.workers.get(name).context("the spec has no such worker")?;
+    let Task::Play { workload } = &spec.task else {
+        anyhow::bail!("no workload to play")
+    };
+    let worker = workload
+        .workers
+        .get(name)
+        .context("the spec has no such worker")?;
     enter(name, worker)?;
     let channel = Channel::open()?;
     let seed = spec.seed ^ u64::from(std::process::id());
     match &worker.does {
         Work::Hog { size, rate, fill } => memory::hog(size.bytes(), rate.bytes(), *fill, seed),
-        Work::Touch { size, period_ms, fill } => {
-            memory::touch(name, size.bytes(), *period_ms, *fill, seed, &channel)
-        }
+        Work::Touch {
+            size,
+            period_ms,
+            fill,
+        } => memory::touch(name, size.bytes(), *period_ms, *fill, seed, &channel),
         Work::Stream { file } => read::stream(file),
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
@@ -64,8 +71,14 @@ fn run(name: &str) -> Result<()> {
 /// (PID 1's exemption is inherited).
 fn enter(name: &str, worker: &Worker) -> Result<()> {
     let limited = worker.memory_max.bytes() > 0;
-    setup::write(&format!("{}/cgroup.procs", setup::cgroup_of(name, limited)), "0")?;
-    setup::write("/proc/self/oom_score_adj", &worker.oom_score_adj.to_string())?;
+    setup::write(
+        &format!("{}/cgroup.procs", setup::cgroup_of(name, limited)),
+        "0",
+    )?;
+    setup::write(
+        "/proc/self/oom_score_adj",
+        &worker.oom_score_adj.to_string(),
+    )?;
     setup::write("/proc/self/comm", name)?;
     let handler = on_term as extern "C" fn(libc::c_int);
     // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
