@@ -179,13 +179,19 @@ fn charts(out: &mut String, study: &Study) {
                 "" => String::new(),
                 unit => format!(", {}", esc(unit)),
             };
+            let better = words::better(f.figure.better);
+            let comma = if better.is_empty() { "" } else { "; " };
+            let (chart, log) = match svg::dots(study, f) {
+                Some((chart, true)) => (chart, "; log scale"),
+                Some((chart, false)) => (chart, ""),
+                None => ("<p class=\"bad\">no data</p>".to_string(), ""),
+            };
             let _ = writeln!(
                 out,
-                "<figure><figcaption>{}{unit} <small>{} · scene “{}”</small></figcaption>{}</figure>",
+                "<figure><figcaption>{}{unit} <small>scene “{}”{comma}{better}{log}</small>\
+                 </figcaption>{chart}</figure>",
                 esc(&f.figure.title),
-                words::better(f.figure.better),
-                esc(&f.figure.scene),
-                svg::dots(study, f)
+                esc(&f.figure.scene)
             );
         }
         out.push_str("</div>");

@@ -68,8 +68,11 @@ impl Scale {
             return linear_ticks(self.low, self.high, wanted);
         }
         let decades = (self.high / self.low).log10();
-        if decades < 1.2 {
+        if decades < 0.7 {
             return linear_ticks(self.low, self.high, wanted);
+        }
+        if decades < wanted as f64 / 2.0 {
+            return self.steps_of_one_two_five();
         }
         let step = (decades / wanted as f64).ceil().max(1.0) as i32;
         let first = (self.low.log10() - 1e-9).ceil() as i32;
@@ -77,6 +80,17 @@ impl Scale {
         (first..=last)
             .step_by(step as usize)
             .map(|e| 10f64.powi(e))
+            .collect()
+    }
+}
+
+impl Scale {
+    fn steps_of_one_two_five(&self) -> Vec<f64> {
+        let first = self.low.log10().floor() as i32;
+        let last = self.high.log10().ceil() as i32;
+        (first..=last)
+            .flat_map(|e| [1.0, 2.0, 5.0].map(|k| k * 10f64.powi(e)))
+            .filter(|&v| self.holds(v))
             .collect()
     }
 }
@@ -137,6 +151,10 @@ mod tests {
         assert_eq!(
             Scale::log(1.0, 1000.0, 0.0, 1.0).ticks(5),
             [1.0, 10.0, 100.0, 1000.0]
+        );
+        assert_eq!(
+            Scale::log(15.0, 600.0, 0.0, 1.0).ticks(5),
+            [20.0, 50.0, 100.0, 200.0, 500.0]
         );
         assert_eq!(round_step(0.3), 0.5);
         assert_eq!(round_step(7.0), 10.0);

@@ -111,17 +111,15 @@ fn panel(
             .iter()
             .map(|&(t, v)| format!("{:.1},{:.1}", x.at(t), y.at(v * factor)))
             .collect();
-        // A single point draws no line; a short dash shows that it is there.
-        let one = at.len() == 1;
-        let last = if one {
-            format!(" {}", at[0])
-        } else {
-            String::new()
-        };
-        format!(
-            r#"<polyline class="{class}" points="{}{last}"/>"#,
-            at.join(" ")
-        )
+        match points {
+            // A single point draws no line.
+            &[(t, v)] => format!(
+                r#"<circle class="lone {class}" cx="{:.1}" cy="{:.1}" r="2"/>"#,
+                x.at(t),
+                y.at(v * factor)
+            ),
+            _ => format!(r#"<polyline class="{class}" points="{}"/>"#, at.join(" ")),
+        }
     };
     if let Some(line) = base.and_then(|b| Some(&b.lines[b.typical?])) {
         body += &path(&line.points, "base");
@@ -177,8 +175,11 @@ fn panel(
 }
 
 /// Every trial's number as a dot, a row an arm; the bar is the 95 % interval of the mean, the tall
-/// mark the median.
-pub fn dots(study: &Study, f: &FigureStudy) -> String {
+/// mark the median. Also says whether the scale is logarithmic; none where no trial has a number.
+pub fn dots(study: &Study, f: &FigureStudy) -> Option<(String, bool)> {
+    if f.cells.iter().all(|c| c.trials.is_empty()) {
+        return None;
+    }
     let unit = &f.figure.unit;
     let factor = number::factor(unit);
     let row = 36.0;
@@ -256,7 +257,7 @@ pub fn dots(study: &Study, f: &FigureStudy) -> String {
         (unit, true) => format!("{} ({unit}, log scale)", f.figure.title),
     };
     let about = format!("Medians: {}", told.join("; "));
-    frame(&title, &about, floor + 22.0, &body)
+    Some((frame(&title, &about, floor + 22.0, &body), x.is_log()))
 }
 
 /// Wide enough for all dots, and for the intervals as far as they do not dwarf the dots.
@@ -267,9 +268,6 @@ fn dot_scale(f: &FigureStudy, factor: f64, from: f64, to: f64) -> Scale {
         .flat_map(|c| &c.trials)
         .map(|&(_, v)| v * factor)
         .collect();
-    if values.is_empty() {
-        return Scale::linear(0.0, 1.0, from, to);
-    }
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let ends = || f.cells.iter().filter_map(|c| c.across.as_ref()?.interval);
@@ -283,9 +281,17 @@ fn dot_scale(f: &FigureStudy, factor: f64, from: f64, to: f64) -> Scale {
         };
         return Scale::log(lowest, highest.min(high * 4.0), from, to);
     }
-    let span = (high - low).max(high.abs() * 0.05);
-    let mut lowest = lowest.max(low - span / 2.0) - span * 0.03;
-    let highest = highest.min(high + span / 2.0) + span * 0.03;
+    let span = match high > low {
+        true => (high - low).max(high.abs() * 0.05),
+        false => high.abs().max(1.0),
+    };
+    let (mut lowest, highest) = match high > low {
+        true => (
+            lowest.max(low - span / 2.0) - span * 0.03,
+            highest.min(high + span / 2.0) + span * 0.03,
+        ),
+        false => (low - span / 2.0, high + span / 2.0),
+    };
     if low >= 0.0 && (lowest < 0.0 || low < high * 0.4) {
         lowest = 0.0;
     }

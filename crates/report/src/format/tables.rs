@@ -189,7 +189,7 @@ pub fn promises(study: &Study) -> Table {
                 Cell::text(&p.title).with(words::measured(p), Tone::Faint),
                 Cell::text(study.label(&p.arm)),
                 Cell::number(words::promised_value(study, p)),
-                Cell::number(words::bound(study, p)),
+                Cell::text(words::bound(study, p)),
                 verdict,
             ],
         }

@@ -282,7 +282,12 @@ fn column(f: &FigureStudy) -> Column {
             Better::Neutral => "",
             better => words::better(better),
         },
-        cells: f.cells.iter().map(|c| cell(f, c)).collect(),
+        cells: f
+            .cells
+            .iter()
+            .map(|c| cell(f, c).into_iter())
+            .map(|lines| lines.map(|(t, tone)| (text::line(&t), tone)).collect())
+            .collect(),
     }
 }
 
@@ -292,10 +297,11 @@ fn cell(f: &FigureStudy, cell: &figures::Cell) -> Lines {
     match &cell.across {
         Some(across) => {
             lines.push((number::value(across.median, unit), Tone::Plain));
-            if let Some(i) = across.interval {
-                let range = number::range(i.low, i.high, unit).replace(' ', "\u{a0}");
-                lines.push((format!("[{range}]"), Tone::Faint));
-            }
+            let range = match across.interval {
+                Some(i) => format!("[{}]", number::range(i.low, i.high, unit)),
+                None => "one trial".into(),
+            };
+            lines.push((range.replace(' ', "\u{a0}"), Tone::Faint));
         }
         None => lines.push(("no data".into(), Tone::Bad)),
     }
@@ -303,7 +309,7 @@ fn cell(f: &FigureStudy, cell: &figures::Cell) -> Lines {
         lines.push((text, tone));
     }
     for gap in &cell.gaps {
-        lines.push((text::line(&gap.to_string()), Tone::Gap));
+        lines.push((gap.to_string(), Tone::Gap));
     }
     lines
 }

@@ -339,7 +339,7 @@ pub fn method(study: &Study) -> Vec<String> {
          their mean (Student's t).",
         "Ratios are to the arm's baseline: the geometric mean over repetitions of the ratio within \
          the same repetition, which shares its seed; the interval is Student's t on the \
-         logarithms. Where a number is 0 it is the ratio of means, without an interval. “Better” \
+         logarithms. Where a number is 0 it is the ratio of means with Fieller's interval. “Better” \
          and “worse” are said only where the interval excludes 1; “unclear” otherwise.",
         "Quantiles interpolate linearly between order statistics (definition 7 of Hyndman and Fan, \
          1996). “Pooled” takes all single values of all trials of an arm together.",

@@ -22,7 +22,8 @@ pub enum Method {
     Paired,
     /// Ratio of geometric means; interval after Welch on the logarithms.
     Unpaired,
-    /// Ratio of arithmetic means, without an interval: a zero has no logarithm.
+    /// Ratio of arithmetic means, since a zero has no logarithm; interval after Fieller where
+    /// repetitions are paired, none elsewhere.
     Means,
 }
 
@@ -73,19 +74,22 @@ pub fn ratio(arm: &[(u32, f64)], base: &[(u32, f64)]) -> Result<Ratio, &'static 
     if mean_b == 0.0 {
         return Err("n/a (baseline 0)");
     }
+    let partner = |r: u32| base.iter().find(|&&(q, _)| q == r).map(|&(_, v)| v);
+    let pairs: Vec<(f64, f64)> = arm
+        .iter()
+        .filter_map(|&(r, v)| Some((v, partner(r)?)))
+        .collect();
     if a.iter().chain(&b).any(|&v| v <= 0.0) {
+        // An interval must be of the value that it stands beside: of all numbers, all paired.
+        let all_paired = pairs.len() == a.len() && pairs.len() == b.len();
         return Ok(Ratio {
             value: mean_a / mean_b,
-            interval: None,
+            interval: all_paired.then(|| stats::fieller(&pairs)).flatten(),
             method: Method::Means,
             n: a.len(),
         });
     }
-    let partner = |r: u32| base.iter().find(|&&(q, _)| q == r).map(|&(_, v)| v);
-    let pairs: Vec<f64> = arm
-        .iter()
-        .filter_map(|&(r, v)| Some((v / partner(r)?).ln()))
-        .collect();
+    let pairs: Vec<f64> = pairs.iter().map(|(v, w)| (v / w).ln()).collect();
     let logs = |v: &[f64]| v.iter().map(|x| x.ln()).collect::<Vec<f64>>();
     let unlog = |i: Interval| Interval {
         low: i.low.exp(),
@@ -166,11 +170,19 @@ mod tests {
     }
 
     #[test]
+    fn none_at_all_against_many_is_better_and_not_unclear() {
+        let r = ratio(&[(0, 0.0), (1, 0.0)], &[(0, 900.0), (1, 910.0)]).unwrap();
+        assert_eq!((r.value, r.method), (0.0, Method::Means));
+        assert_eq!(r.verdict(Better::Lower), Verdict::Better);
+        assert_eq!(r.verdict(Better::Higher), Verdict::Worse);
+    }
+
+    #[test]
     fn zeros_and_nothing() {
         assert_eq!(ratio(&[(0, 1.0)], &[(0, 0.0)]), Err("n/a (baseline 0)"));
         assert_eq!(ratio(&[], &[(0, 1.0)]), Err("n/a (no value)"));
         assert_eq!(ratio(&[(0, 1.0)], &[]), Err("n/a (no baseline value)"));
-        let some = ratio(&[(0, 0.0), (1, 4.0)], &[(0, 2.0), (1, 6.0)]).unwrap();
+        let some = ratio(&[(0, 0.0), (1, 4.0)], &[(0, 2.0), (2, 6.0)]).unwrap();
         assert_eq!((some.value, some.interval), (0.5, None));
         assert_eq!(some.method, Method::Means);
         assert_eq!(some.verdict(Better::Lower), Verdict::Unclear);

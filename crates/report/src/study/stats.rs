@@ -93,6 +93,31 @@ pub fn difference_interval(a: &[f64], b: &[f64]) -> Option<Interval> {
     })
 }
 
+/// 95 % confidence interval of the ratio of the means of paired values (first over second): the
+/// ratios `r` for which the mean of `a - r * b` is not told from 0 by Student's t. None with fewer
+/// than two pairs, and where the second mean is itself not told from 0, when no bounds exist.
+/// E. C. Fieller, "Some Problems in Interval Estimation", Journal of the Royal Statistical Society B
+/// 16 (1954), 175-185.
+pub fn fieller(pairs: &[(f64, f64)]) -> Option<Interval> {
+    let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (ma, mb) = (mean(&a)?, mean(&b)?);
+    let n = pairs.len() as f64;
+    let products: f64 = pairs.iter().map(|(x, y)| (x - ma) * (y - mb)).sum();
+    let share = t_quantile_975(pairs.len().checked_sub(2)? as u32 + 1).powi(2) / n;
+    // The bounds are the roots of  square * r^2 - 2 * linear * r + constant.
+    let square = mb * mb - share * variance(&b)?;
+    let linear = ma * mb - share * products / (n - 1.0);
+    let constant = ma * ma - share * variance(&a)?;
+    if square <= 0.0 {
+        return None;
+    }
+    let root = (linear * linear - square * constant).max(0.0).sqrt();
+    Some(Interval {
+        low: (linear - root) / square,
+        high: (linear + root) / square,
+    })
+}
+
 /// The 97.5 % quantile of Student's t with `df` degrees of freedom (at least 1): the factor of a
 /// two-sided 95 % interval. Found by bisection on [`t_inside`], to 1e-10.
 pub fn t_quantile_975(df: u32) -> f64 {
@@ -197,6 +222,23 @@ mod tests {
         near(interval.high, 3.0 + half, 1e-4);
         let still = difference_interval(&[2.0, 2.0], &[1.0, 1.0]).unwrap();
         assert_eq!((still.low, still.high), (1.0, 1.0));
+    }
+
+    #[test]
+    fn fieller_bounds_are_where_the_t_test_turns() {
+        let pairs = [(1.0, 10.0), (0.0, 12.0), (2.0, 11.0), (1.5, 9.0)];
+        let interval = fieller(&pairs).unwrap();
+        assert!(interval.contains(4.5 / 42.0));
+        for r in [interval.low, interval.high] {
+            let rest: Vec<f64> = pairs.iter().map(|(a, b)| a - r * b).collect();
+            let t = mean(&rest).unwrap() / (variance(&rest).unwrap() / 4.0).sqrt();
+            near(t.abs(), 3.18245, 1e-4);
+        }
+        // Without spread the bounds meet; a second mean like 0 has none; nor has one pair.
+        let flat = fieller(&[(0.0, 5.0), (0.0, 5.0)]).unwrap();
+        assert_eq!((flat.low, flat.high), (0.0, 0.0));
+        assert_eq!(fieller(&[(1.0, -5.0), (1.0, 5.0)]), None);
+        assert_eq!(fieller(&[(1.0, 2.0)]), None);
     }
 
     #[test]

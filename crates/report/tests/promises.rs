@@ -1,0 +1,228 @@
+//! What a promise holds on, and what breaks it.
+mod common;
+
+use common::{run, trials};
+use raw::plan::{Across, Promise, Relative, Statistic};
+use raw::record::{Outcome, Trial};
+use report::{study, PromiseResult, Results};
+
+const SCANS: &str = "vmstat.pgscan_direct";
+
+fn promise(arm: &str) -> Promise {
+    Promise {
+        title: "scans".into(),
+        arms: vec![arm.into()],
+        scene: "exhaustion".into(),
+        metric: SCANS.into(),
+        statistic: Statistic::Delta,
+        across: Across::Mean,
+        relative_to: Relative::Nothing,
+        at_least: None,
+        at_most: None,
+    }
+}
+
+/// Sets the arm's counter, one value a repetition.
+fn set(trials: &mut [Trial], arm: &str, values: [f64; 3]) {
+    for trial in trials.iter_mut().filter(|t| t.arm == arm) {
+        let scene = trial.scenes.iter_mut().find(|s| s.name == "exhaustion");
+        let counters = &mut scene.unwrap().counters;
+        counters.insert(SCANS.into(), values[trial.repetition as usize]);
+    }
+}
+
+fn judge(promise: Promise, trials: Vec<Trial>) -> PromiseResult {
+    let mut run = run();
+    run.plan.promises = vec![promise];
+    let study = study(&Results { run, trials });
+    assert_eq!(study.promises.len(), 1);
+    assert_eq!(study.all_hold(), study.promises[0].holds);
+    study.promises[0].clone()
+}
+
+/// The arm's values against the baseline's.
+fn ratio(
+    own: [f64; 3],
+    base: [f64; 3],
+    across: Across,
+    least: Option<f64>,
+    most: Option<f64>,
+) -> PromiseResult {
+    let mut all = trials();
+    set(&mut all, "classic-on", own);
+    set(&mut all, "classic-vanilla", base);
+    let promise = Promise {
+        across,
+        relative_to: Relative::Baseline,
+        at_least: least,
+        at_most: most,
+        ..promise("classic-on")
+    };
+    judge(promise, all)
+}
+
+#[test]
+fn mean_median_and_worst_of_an_absolute_bound() {
+    let judged = |across, least, most| {
+        let mut all = trials();
+        set(&mut all, "classic-on", [1.0, 2.0, 9.0]);
+        let promise = Promise {
+            across,
+            at_least: least,
+            at_most: most,
+            ..promise("classic-on")
+        };
+        let result = judge(promise, all);
+        (result.value, result.holds)
+    };
+    assert_eq!(judged(Across::Mean, None, Some(4.0)), (Some(4.0), true));
+    assert_eq!(judged(Across::Mean, None, Some(3.9)), (Some(4.0), false));
+    assert_eq!(judged(Across::Median, None, Some(2.0)), (Some(2.0), true));
+    assert_eq!(judged(Across::Worst, None, Some(8.0)), (Some(9.0), false));
+    assert_eq!(judged(Across::Worst, Some(1.0), None), (Some(1.0), true));
+    assert_eq!(judged(Across::Worst, Some(1.5), None), (Some(1.0), false));
+    assert_eq!(
+        judged(Across::Worst, Some(0.0), Some(8.0)),
+        (Some(9.0), false)
+    );
+    assert_eq!(
+        judged(Across::Worst, Some(2.0), Some(20.0)),
+        (Some(1.0), false)
+    );
+}
+
+#[test]
+fn ratios_to_the_baseline() {
+    let base = [10.0, 20.0, 60.0];
+    let mean = ratio([3.0, 3.0, 3.0], base, Across::Mean, None, Some(0.1));
+    assert_eq!((mean.value, mean.holds), (Some(0.1), true));
+    let median = ratio([3.0, 3.0, 3.0], base, Across::Median, None, Some(0.1));
+    assert_eq!((median.value, median.holds), (Some(0.15), false));
+    let worst = ratio([3.0, 3.0, 3.0], base, Across::Worst, None, Some(0.3));
+    assert_eq!((worst.value, worst.holds), (Some(0.3), true));
+    assert_eq!(worst.relative_to.as_deref(), Some("classic-vanilla"));
+}
+
+#[test]
+fn a_baseline_of_zero() {
+    let zero = [0.0; 3];
+    for across in [Across::Mean, Across::Median, Across::Worst] {
+        let both = ratio(zero, zero, across, None, Some(1.0));
+        assert!(both.holds && both.value.is_none(), "{both:?}");
+        assert!(both.why.contains("baseline 0"), "{}", both.why);
+        assert!(!ratio(zero, zero, across, Some(1.0), None).holds);
+        let more = ratio([1.0; 3], zero, across, None, Some(1.0));
+        assert!(
+            !more.holds && more.why.contains("n/a (baseline 0)"),
+            "{more:?}"
+        );
+        assert!(ratio([1.0; 3], zero, across, Some(2.0), None).holds);
+    }
+}
+
+#[test]
+fn ratios_to_another_scene_are_taken_within_each_trial() {
+    let mut all = trials();
+    for trial in all.iter_mut().filter(|t| t.arm == "classic-on") {
+        let times = f64::from(trial.repetition + 1);
+        for (scene, value) in [("calm", 10.0 * times), ("exhaustion", 20.0 * times)] {
+            let scene = trial.scenes.iter_mut().find(|s| s.name == scene).unwrap();
+            scene.counters.insert(SCANS.into(), value);
+        }
+    }
+    let promise = Promise {
+        relative_to: Relative::Scene("calm".into()),
+        across: Across::Worst,
+        at_most: Some(2.0),
+        ..promise("classic-on")
+    };
+    let result = judge(promise, all);
+    assert_eq!((result.value, result.holds), (Some(2.0), true));
+}
+
+#[test]
+fn a_trial_that_failed_or_never_ran_breaks_its_arms_promises() {
+    let easy = |arm: &str| Promise {
+        at_least: Some(0.0),
+        ..promise(arm)
+    };
+    let panicked = judge(easy("mglru-off"), trials());
+    assert!(!panicked.holds);
+    assert_eq!(panicked.why, "1 of 3 trials failed");
+
+    let mut some = trials();
+    some.retain(|t| !(t.arm == "classic-on" && t.repetition == 2));
+    let interrupted = judge(easy("classic-on"), some);
+    assert!(!interrupted.holds);
+    assert_eq!(interrupted.why, "1 of 3 trials never ran");
+
+    let mut none = trials();
+    for trial in none.iter_mut().filter(|t| t.arm == "classic-on") {
+        trial.outcome = Outcome::Hang { silent_s: 60 };
+    }
+    let hung = judge(easy("classic-on"), none);
+    assert!(!hung.holds && hung.value.is_none());
+    assert!(
+        hung.why.contains("3 of 3 trials failed; no data"),
+        "{}",
+        hung.why
+    );
+}
+
+#[test]
+fn a_value_missing_in_one_trial_breaks_the_promise() {
+    let promise = Promise {
+        metric: "late.read_ms".into(),
+        statistic: Statistic::Max,
+        at_most: Some(1e9),
+        ..promise("classic-off")
+    };
+    let result = judge(promise, trials());
+    assert!(!result.holds && result.value.is_some());
+    assert_eq!(result.why, "late never finished a read in 2 of 3 trials");
+}
+
+#[test]
+fn promises_that_can_not_be_judged_do_not_hold() {
+    let unknown = judge(
+        Promise {
+            at_most: Some(1e9),
+            ..promise("nobody")
+        },
+        trials(),
+    );
+    assert!(!unknown.holds && unknown.why.contains("no arm nobody"));
+    let unbounded = judge(promise("classic-on"), trials());
+    assert!(!unbounded.holds && unbounded.why.contains("neither at_least nor at_most"));
+    let mut nameless = promise("x");
+    nameless.arms.clear();
+    assert!(!judge(nameless, trials()).holds);
+    let scene = Promise {
+        scene: "epilogue".into(),
+        at_most: Some(1e9),
+        ..promise("classic-on")
+    };
+    let scene = judge(scene, trials());
+    assert!(
+        !scene.holds && scene.why.contains("scene epilogue never ran"),
+        "{scene:?}"
+    );
+    // The run's own baseline has none.
+    let own = Promise {
+        relative_to: Relative::Baseline,
+        at_most: Some(1.0),
+        ..promise("classic-vanilla")
+    };
+    assert_eq!(judge(own, trials()).why, "the arm has no baseline");
+}
+
+#[test]
+fn no_promises_break_none() {
+    let mut run = run();
+    run.plan.promises.clear();
+    assert!(study(&Results {
+        run,
+        trials: trials()
+    })
+    .all_hold());
+}
