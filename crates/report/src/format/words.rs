@@ -3,7 +3,7 @@ use super::number;
 use crate::study::{
     measure, promises::PromiseResult, FailedTrial, FigureStudy, Setting, Study, Verdict,
 };
-use raw::plan::{Across, Better, Figure};
+use raw::plan::{Across, Better, Figure, Statistic};
 use raw::record::Outcome;
 
 /// The run in a paragraph: promises first, then how trials ended, then what differs.
@@ -155,14 +155,20 @@ pub fn measured(p: &PromiseResult) -> String {
     )
 }
 
-/// A promise has no unit of its own: it takes that of a figure that shows the same.
+/// A promise has no unit of its own: it takes that of a figure that shows the same, or else of one
+/// whose statistic leaves the metric's unit as it is.
 fn unit<'a>(study: &'a Study, p: &PromiseResult) -> &'a str {
     if p.relative_to.is_some() {
         return "×";
     }
-    let same = |f: &&FigureStudy| f.figure.metric == p.metric && f.figure.statistic == p.statistic;
-    let found = study.figures.iter().find(same);
-    found.map_or("", |f| &f.figure.unit)
+    let changes = |s: Statistic| matches!(s, Statistic::Count | Statistic::Rate);
+    let figures = || {
+        let all = study.figures.iter().map(|f| &f.figure);
+        all.filter(|f| f.metric == p.metric)
+    };
+    let same = figures().find(|f| f.statistic == p.statistic);
+    let alike = || figures().find(|f| !changes(f.statistic) && !changes(p.statistic));
+    same.or_else(alike).map_or("", |f| &f.unit)
 }
 
 fn in_unit(x: f64, unit: &str) -> String {
