@@ -7,8 +7,10 @@ use kbuild::check::{self, Only, Report, Verdict};
 use kbuild::source::{self, Fetch};
 use kbuild::{version, Console, Flavour, Line, Origin};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+mod boot;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -194,16 +196,33 @@ fn build(args: &BuildArgs, console: &mut Console) -> Result<ExitCode> {
     if args.how.json {
         println!("{}", serde_json::to_string_pretty(&built)?);
     } else {
-        println!("{} ({}): {}", built.label, built.arch, built.image.display());
+        println!(
+            "{} ({}): {}",
+            built.label,
+            built.arch,
+            built.image.display()
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
     let request = request(&args.source, &args.how, Flavour::Series);
-    let boot: Option<&check::Boot> = None;
+    let booter = if args.no_boot {
+        None
+    } else {
+        Some(boot::Booter::new()?)
+    };
+    let boot = booter
+        .as_ref()
+        .map(|booter| |image: &Path| booter.boot(image));
     let only = args.only.unwrap_or(Only::ALL);
-    let report = check::check(&request, only, boot, &mut |step| console.step(step))?;
+    let report = check::check(
+        &request,
+        only,
+        boot.as_ref().map(|f| f as &check::Boot),
+        &mut |step| console.step(step),
+    )?;
     if args.how.json {
         let good = report.good();
         println!(
@@ -285,7 +304,11 @@ fn list(as_json: bool) -> Result<ExitCode> {
     println!("Sources:");
     for source in &sources {
         let from = source.package.as_deref().unwrap_or_default();
-        println!("  {:8} {from}  {}", source.version.to_string(), source.dir.display());
+        println!(
+            "  {:8} {from}  {}",
+            source.version.to_string(),
+            source.dir.display()
+        );
     }
     if sources.is_empty() {
         println!("  none; `hotset kernel fetch` gets one");

@@ -82,7 +82,8 @@ impl Console {
                 let seconds = self.phase.begun.elapsed().as_secs();
                 if seconds >= 2 {
                     eprintln!("{what} ({})", duration(seconds));
-                } else {
+                } else if self.terminal {
+                    // Elsewhere the line that began the phase is enough.
                     eprintln!("{what}");
                 }
             }

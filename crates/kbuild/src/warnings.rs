@@ -30,9 +30,14 @@ pub fn new_ones(before: &str, after: &str, files: &[String]) -> Vec<String> {
     let before = collect(before);
     collect(after)
         .into_iter()
-        .filter(|((file, _), _)| files.iter().any(|wanted| file.ends_with(wanted.as_str())))
         .filter(|(warning, count)| before.get(warning).copied().unwrap_or(0) < *count)
-        .map(|((file, text), _)| format!("{file}: {text}"))
+        .filter_map(|((file, text), _)| {
+            // The tree's own path stands before, and is nobody's business.
+            let short = files
+                .iter()
+                .find(|wanted| file == **wanted || file.ends_with(&format!("/{wanted}")))?;
+            Some(format!("{short}: {text}"))
+        })
         .collect()
 }
 
@@ -51,7 +56,7 @@ mod tests {
         assert_eq!(
             new_ones(before, after, &files),
             [
-                "/src/mm/a.c: no previous prototype for 'f'",
+                "mm/a.c: no previous prototype for 'f'",
                 "mm/a.c: unused variable 'x' [-Wunused-variable]"
             ]
         );

@@ -1,0 +1,101 @@
+//! Boots a kernel to userspace for `hotset kernel check`.
+use anyhow::{bail, Result};
+use kbuild::check::BootInfo;
+use lab::attend::{attend, Ending, Limits};
+use lab::bed::{Bed, Boot, Mode, Uml};
+use lab::initramfs::Init;
+use lab::probe::probe;
+use lab::stop::Stop;
+use raw::spec::{Disk, GuestSpec, Task};
+use raw::wire::Line;
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Duration;
+
+/// Enough to boot, and too little to need anything of the host.
+const MEMORY_MB: u64 = 64;
+/// A guest is up in half a second; a loaded machine may take long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A bed, readied at the first boot.
+pub struct Booter {
+    init: Init,
+    stop: Stop,
+    bed: RefCell<Option<Uml>>,
+}
+
+impl Booter {
+    /// # Errors
+    /// When there is no `hotset-guest` to boot.
+    pub fn new() -> Result<Booter> {
+        Ok(Booter {
+            init: Init::find()?,
+            stop: Stop::new()?,
+            bed: RefCell::new(None),
+        })
+    }
+
+    /// Boots `kernel`, hears the guest's first words and sees it power off.
+    ///
+    /// # Errors
+    /// When it does not get that far; with the end of its console.
+    pub fn boot(&self, kernel: &Path) -> Result<BootInfo> {
+        let mut bed = self.bed.borrow_mut();
+        if bed.is_none() {
+            let mut new = Uml::new(Mode::Seccomp, MEMORY_MB, 1)?;
+            // Finds out which of the bed's modes works on this host.
+            probe(&mut new, kernel, &self.init, 1, &self.stop)?;
+            *bed = Some(new);
+        }
+        let Some(bed) = bed.as_ref() else {
+            bail!("there is no bed");
+        };
+        let spec = GuestSpec {
+            seed: 0,
+            knobs: Vec::new(),
+            zram_mb: 0,
+            disk: Disk {
+                device: bed.device().into(),
+                read_bps: 0,
+                read_iops: 0,
+            },
+            sample_ms: 1000,
+            task: Task::Boot,
+        };
+        let mut guest = bed.start(&Boot {
+            kernel,
+            initramfs: &self.init.archive(&spec)?,
+            disk: None,
+            memory_mb: MEMORY_MB,
+            cpus: 1,
+        })?;
+        let limits = Limits {
+            silent: PATIENCE,
+            total: PATIENCE,
+        };
+        let mut said = None;
+        let mut hear = |line| {
+            if let Line::Hello { release, .. } = line {
+                said = Some(release);
+            }
+            Ok(())
+        };
+        let heard = attend(
+            &mut guest,
+            &mut std::io::sink(),
+            limits,
+            &self.stop,
+            &mut hear,
+        )?;
+        match (heard.ending, said) {
+            (Ending::Finished, Some(release)) => Ok(BootInfo {
+                release,
+                seconds: heard.boot.as_secs_f64(),
+            }),
+            (ending, _) => bail!(
+                "did not boot: {ending:?}; the console's end:\n{}",
+                heard.tail.join("\n")
+            ),
+        }
+    }
+}
