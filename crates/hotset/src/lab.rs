@@ -112,7 +112,11 @@ fn list(json: bool) -> Result<ExitCode> {
                 continue;
             }
         };
-        let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
+        let arms: Vec<&str> = experiment
+            .arms
+            .iter()
+            .map(|arm| arm.name.as_str())
+            .collect();
         let minutes = runner::estimate(&experiment, host::jobs()) / 60.0;
         if json {
             rows.push(json!({
@@ -127,12 +131,19 @@ fn list(json: bool) -> Result<ExitCode> {
         if !experiment.presets.is_empty() {
             println!("    presets: {}", experiment.presets.join(", "));
         }
-        println!("    takes about {minutes:.0} minutes, {} at once", host::jobs());
+        println!(
+            "    takes about {minutes:.0} minutes, {} at once",
+            host::jobs()
+        );
     }
     if json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
     }
-    Ok(if broken { ExitCode::from(2) } else { ExitCode::SUCCESS })
+    Ok(if broken {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
@@ -150,7 +161,10 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     }
     let options = Options {
         jobs: args.jobs.unwrap_or_else(host::jobs),
-        out: args.out.clone().unwrap_or_else(|| default_out(&experiment.name)),
+        out: args
+            .out
+            .clone()
+            .unwrap_or_else(|| default_out(&experiment.name)),
         tree: args.tree.clone(),
         keep_going: args.keep_going,
         quiet: args.json && !std::io::stderr().is_terminal(),
@@ -171,7 +185,11 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     show(dir, &written, Some(&summary), args.json)?;
     for (arm, repetition, outcome) in &summary.trials {
         if *outcome != Outcome::Ok {
-            eprintln!("hotset: {arm} {}: {}", repetition + 1, progress::in_words(outcome));
+            eprintln!(
+                "hotset: {arm} {}: {}",
+                repetition + 1,
+                progress::in_words(outcome)
+            );
         }
     }
     let promises = written.study.promises.iter().all(|promise| promise.holds);
@@ -197,7 +215,10 @@ fn show(dir: &Path, written: &Written, summary: Option<&Summary>, json: bool) ->
         return Ok(());
     }
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    print!("{}", report::terminal(&written.study, host::terminal_width(), color));
+    print!(
+        "{}",
+        report::terminal(&written.study, host::terminal_width(), color)
+    );
     println!("{}", written.html.display());
     Ok(())
 }

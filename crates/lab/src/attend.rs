@@ -80,7 +80,11 @@ pub fn attend(
         garbled: None,
     };
     let cut = ears.listen(guest, log, limits, stop, on_line)?;
-    let patience = if cut.is_some() { Duration::ZERO } else { Duration::from_secs(5) };
+    let patience = if cut.is_some() {
+        Duration::ZERO
+    } else {
+        Duration::from_secs(5)
+    };
     let status = guest.end(patience);
     let wall = guest.started.elapsed();
     let died = || match status {
@@ -144,7 +148,11 @@ impl Ears {
             };
             if now >= until {
                 let silent = now >= self.heard + limits.silent;
-                return Ok(Some(if silent { Ending::Silent } else { Ending::TooLong }));
+                return Ok(Some(if silent {
+                    Ending::Silent
+                } else {
+                    Ending::TooLong
+                }));
             }
             let (channel, console) = guest.lines();
             let (ready_channel, ready_console) = {
@@ -161,7 +169,10 @@ impl Ears {
                     Err(error) => return Err(error).context("waiting for the guest"),
                 }
                 let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
-                (channel_open && ready(1), console_open && ready(1 + usize::from(channel_open)))
+                (
+                    channel_open && ready(1),
+                    console_open && ready(1 + usize::from(channel_open)),
+                )
             };
             if ready_console {
                 if let Some(bytes) = read(&guest.console, &mut buffer)? {
@@ -214,7 +225,9 @@ impl Ears {
                 self.first.get_or_insert(now);
                 match &line {
                     Line::End { .. } => self.last_word = Some(Ending::Finished),
-                    Line::Error { message } => self.last_word = Some(Ending::Error(message.clone())),
+                    Line::Error { message } => {
+                        self.last_word = Some(Ending::Error(message.clone()))
+                    }
                     _ => {}
                 }
                 if self.last_word.is_some() {

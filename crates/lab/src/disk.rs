@@ -91,7 +91,9 @@ impl Maker<'_> {
             Err(rustix::io::Errno::OPNOTSUPP) => file.set_len(bytes).with_context(what)?,
             Err(error) => {
                 let needs = format!("{} MB are needed in {}", bytes / MIB, self.cache.display());
-                return Err(explained(error.into())).context(needs).with_context(what);
+                return Err(explained(error.into()))
+                    .context(needs)
+                    .with_context(what);
             }
         }
         format(path)?;
@@ -156,9 +158,14 @@ fn key(files: &BTreeMap<String, u64>, seed: u64) -> String {
 /// Puts an empty ext4 into a file. No journal: the trials mount it read-only.
 fn format(path: &Path) -> Result<()> {
     let places = ["/usr/sbin/mke2fs", "/sbin/mke2fs", "mke2fs"];
-    let program = places.iter().find(|place| Path::new(place).is_file()).unwrap_or(&"mke2fs");
+    let program = places
+        .iter()
+        .find(|place| Path::new(place).is_file())
+        .unwrap_or(&"mke2fs");
     let output = Command::new(program)
-        .args(["-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-N", "256"])
+        .args([
+            "-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-N", "256",
+        ])
         .args(["-O", "^has_journal,^resize_inode", "-E"])
         .arg("nodiscard,lazy_itable_init=0")
         .arg(path)

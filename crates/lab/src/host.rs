@@ -3,7 +3,9 @@
 /// The processor's name.
 pub fn cpu() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let name = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     name.map_or_else(|| "unknown".into(), |(_, name)| name.trim().to_string())
 }
 
@@ -14,7 +16,10 @@ pub fn cpus() -> u32 {
 
 /// `uname -r`.
 pub fn kernel() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .release()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Guests to run at once unless told otherwise: one with one CPU keeps about a core busy and makes
@@ -26,7 +31,10 @@ pub fn jobs() -> u32 {
 /// Columns of the terminal on standard output; 100 where that is none.
 pub fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
-    size.ok().map(|size| size.ws_col.into()).filter(|columns| *columns > 0).unwrap_or(100)
+    size.ok()
+        .map(|size| size.ws_col.into())
+        .filter(|columns| *columns > 0)
+        .unwrap_or(100)
 }
 
 /// Seconds since the epoch as `20261121-024512`, in UTC, for names of folders.
@@ -49,7 +57,11 @@ pub fn timestamp(seconds: u64) -> String {
         month += 1;
     }
     let (hours, minutes) = (rest / 3600, rest / 60 % 60);
-    format!("{year}{month:02}{:02}-{hours:02}{minutes:02}{:02}", day + 1, rest % 60)
+    format!(
+        "{year}{month:02}{:02}-{hours:02}{minutes:02}{:02}",
+        day + 1,
+        rest % 60
+    )
 }
 
 #[cfg(test)]

@@ -21,8 +21,13 @@ impl Init {
     /// # Errors
     /// When there is none, or it needs libraries that a guest does not have.
     pub fn find() -> Result<Init> {
-        let path = Init::path()?;
-        let program = std::fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+        Init::at(Init::path()?)
+    }
+
+    /// The same with a given program.
+    pub fn at(path: PathBuf) -> Result<Init> {
+        let program =
+            std::fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
         let here = path.display();
         match interpreter(&program) {
             Ok(None) => Ok(Init { path, program }),
@@ -46,7 +51,10 @@ impl Init {
         if let Some(found) = places.iter().find(|path| path.is_file()) {
             return Ok(found.clone());
         }
-        let places: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
+        let places: Vec<String> = places
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         bail!(
             "there is no {PROGRAM} (looked for {}): cargo build --release -p guest, or name it in \
              {VARIABLE}",
@@ -90,8 +98,15 @@ fn interpreter(program: &[u8]) -> Result<Option<String>, String> {
     for entry in 0..count {
         let at = table.saturating_add(entry * size);
         if number(at, 4)? as u32 == LOADER {
-            let name = bytes(number(at.saturating_add(8), 8)?, number(at.saturating_add(32), 8)?)?;
-            return Ok(Some(String::from_utf8_lossy(name).trim_end_matches('\0').to_string()));
+            let name = bytes(
+                number(at.saturating_add(8), 8)?,
+                number(at.saturating_add(32), 8)?,
+            )?;
+            return Ok(Some(
+                String::from_utf8_lossy(name)
+                    .trim_end_matches('\0')
+                    .to_string(),
+            ));
         }
     }
     Ok(None)

@@ -118,7 +118,12 @@ impl Lease {
     fn give_back(&self) -> Result<()> {
         let mut locked = Locked::open(&self.ledger)?;
         let own = Holder::of(std::process::id());
-        if let Some(at) = locked.book.holders.iter().position(|h| Some(h) == own.as_ref()) {
+        if let Some(at) = locked
+            .book
+            .holders
+            .iter()
+            .position(|h| Some(h) == own.as_ref())
+        {
             locked.book.holders.remove(at);
         }
         locked.settle(&self.sysctl)?;
@@ -208,8 +213,8 @@ impl Locked {
 }
 
 fn read(sysctl: &Path) -> Result<u64> {
-    let text = std::fs::read_to_string(sysctl)
-        .with_context(|| format!("reading {}", sysctl.display()))?;
+    let text =
+        std::fs::read_to_string(sysctl).with_context(|| format!("reading {}", sysctl.display()))?;
     let value = text.trim().parse();
     value.with_context(|| format!("{} is not a number: {text:?}", sysctl.display()))
 }

@@ -58,7 +58,9 @@ mod tests {
         for (repetition, turns) in all.chunks(6).enumerate() {
             let arms: BTreeSet<usize> = turns.iter().map(|turn| turn.arm).collect();
             assert_eq!(arms.len(), 6);
-            assert!(turns.iter().all(|turn| turn.repetition == repetition as u32));
+            assert!(turns
+                .iter()
+                .all(|turn| turn.repetition == repetition as u32));
             assert!(turns.iter().all(|turn| turn.seed == turns[0].seed));
             orders.insert(turns.iter().map(|turn| turn.arm).collect::<Vec<_>>());
             seeds.insert(turns[0].seed);

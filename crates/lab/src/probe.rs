@@ -61,5 +61,7 @@ pub fn boot(bed: &dyn Bed, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -
         silent: Duration::from_secs(60),
         total: Duration::from_secs(60),
     };
-    attend(&mut guest, &mut std::io::sink(), limits, stop, &mut |_| Ok(()))
+    attend(&mut guest, &mut std::io::sink(), limits, stop, &mut |_| {
+        Ok(())
+    })
 }

@@ -21,7 +21,7 @@ fn look(path: PathBuf) -> Option<Candidate> {
     rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).ok()?;
     Some(Candidate {
         path,
-        ram: kind.f_type as i64 == TMPFS,
+        ram: kind.f_type == TMPFS,
         exec: !room.f_flag.contains(StatVfsMountFlags::NOEXEC),
         free: room.f_bavail * room.f_frsize,
     })
@@ -37,8 +37,10 @@ pub fn choose(bytes: u64) -> Result<PathBuf> {
     }
     let user = rustix::process::getuid().as_raw();
     let places = ["/dev/shm", &format!("/run/user/{user}"), "/tmp", "/var/tmp"];
-    let mut candidates: Vec<Candidate> =
-        places.iter().filter_map(|place| look(Path::new(place).into())).collect();
+    let mut candidates: Vec<Candidate> = places
+        .iter()
+        .filter_map(|place| look(Path::new(place).into()))
+        .collect();
     // Stable: among equals the order above.
     candidates.sort_by_key(|candidate| !candidate.ram);
     let fits = |candidate: &&Candidate| candidate.exec && candidate.free >= bytes;
@@ -56,7 +58,11 @@ pub fn choose(bytes: u64) -> Result<PathBuf> {
         .iter()
         .map(|candidate| {
             let free = candidate.free >> 20;
-            let exec = if candidate.exec { "" } else { ", mounted noexec" };
+            let exec = if candidate.exec {
+                ""
+            } else {
+                ", mounted noexec"
+            };
             format!("{}: {free} MB free{exec}", candidate.path.display())
         })
         .collect();

@@ -17,12 +17,19 @@ impl Results {
     /// Makes the folder. One that has something in it is refused: runs do not mix.
     pub fn create(dir: &Path) -> Result<Results> {
         let what = || format!("making the results' folder {}", dir.display());
-        std::fs::create_dir_all(dir).map_err(explained).with_context(what)?;
+        std::fs::create_dir_all(dir)
+            .map_err(explained)
+            .with_context(what)?;
         if std::fs::read_dir(dir).with_context(what)?.next().is_some() {
-            bail!("{} is not empty: give another folder with --out", dir.display());
+            bail!(
+                "{} is not empty: give another folder with --out",
+                dir.display()
+            );
         }
         for name in ["trials", "console"] {
-            std::fs::create_dir(dir.join(name)).map_err(explained).with_context(what)?;
+            std::fs::create_dir(dir.join(name))
+                .map_err(explained)
+                .with_context(what)?;
         }
         Ok(Results { dir: dir.into() })
     }
@@ -42,7 +49,12 @@ impl Results {
 
     /// The file that a trial's console is copied to.
     pub fn console(&self, arm: &str, repetition: u32) -> Result<Log> {
-        Log::create(&self.dir.join("console").join(format!("{arm}-{repetition}.log")))
+        Log::create(
+            &self
+                .dir
+                .join("console")
+                .join(format!("{arm}-{repetition}.log")),
+        )
     }
 }
 
@@ -88,11 +100,12 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<()> {
             file.sync_all()
         })
         .and_then(|()| std::fs::rename(&partial, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&partial);
-        explained(error)
-    })
-    .with_context(|| format!("writing {}", path.display()))
+    written
+        .map_err(|error| {
+            let _ = std::fs::remove_file(&partial);
+            explained(error)
+        })
+        .with_context(|| format!("writing {}", path.display()))
 }
 
 /// An I/O error; for a full disk with what to do.

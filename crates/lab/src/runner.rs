@@ -3,6 +3,7 @@ use crate::attend::{attend, Ending, Limits};
 use crate::bed::{Bed, Boot, Image, Mode, Uml};
 use crate::disk::Maker;
 use crate::experiment::{Arm, Experiment};
+use crate::host;
 use crate::initramfs::Init;
 use crate::kernels::{self, Images};
 use crate::order::{turns, Turn};
@@ -11,7 +12,6 @@ use crate::progress::{Display, News};
 use crate::results::Results;
 use crate::stop::Stop;
 use crate::trial::Assembly;
-use crate::host;
 use anyhow::{bail, Context, Result};
 use kbuild::Step;
 use raw::record::{Outcome, Run, Trial, SCHEMA};
@@ -51,7 +51,10 @@ pub struct Summary {
 impl Summary {
     /// Every planned trial was made and ended well.
     pub fn all_ok(&self) -> bool {
-        let well = self.trials.iter().all(|(_, _, outcome)| *outcome == Outcome::Ok);
+        let well = self
+            .trials
+            .iter()
+            .all(|(_, _, outcome)| *outcome == Outcome::Ok);
         well && self.trials.len() == self.planned
     }
 }
@@ -84,9 +87,11 @@ struct Shared<'a> {
 /// written until then stays readable.
 pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     let mut console = kbuild::Console::new(options.quiet);
-    let images = kernels::images(experiment.arms.iter(), options.tree.as_deref(), &mut |step| {
-        console.step(step)
-    })?;
+    let images = kernels::images(
+        experiment.arms.iter(),
+        options.tree.as_deref(),
+        &mut |step| console.step(step),
+    )?;
     let init = Init::find()?;
     let results = Results::create(&options.out)?;
     // From here on signals are ours: there is something to put back.
@@ -110,7 +115,11 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         ready => ready?,
     };
     results.run(&header(experiment, options, &bed, &images))?;
-    let turns = turns(experiment.arms.len(), experiment.repetitions, experiment.seed);
+    let turns = turns(
+        experiment.arms.len(),
+        experiment.repetitions,
+        experiment.seed,
+    );
     let shared = Shared {
         experiment,
         bed: &bed,
@@ -170,7 +179,11 @@ fn ready(
         });
     });
     if begun {
-        let what = if disk.is_ok() { "Data disk filled" } else { "Data disk not filled" };
+        let what = if disk.is_ok() {
+            "Data disk filled"
+        } else {
+            "Data disk not filled"
+        };
         console.step(Step::End { what: what.into() });
     }
     disk.map(Some)
@@ -236,15 +249,21 @@ fn play(
             let (next, ended, failure, give_up) = (&next, &ended, &failure, &give_up);
             scope.spawn(move || {
                 while !shared.stop.asked() && give_up.load(Ordering::Acquire) == 0 {
-                    let Some(turn) = turns.get(next.fetch_add(1, Ordering::AcqRel)) else { break };
+                    let Some(turn) = turns.get(next.fetch_add(1, Ordering::AcqRel)) else {
+                        break;
+                    };
                     match trial(shared, turn, job, &tell) {
                         Ok(Some(trial)) => {
-                            if matches!(trial.outcome, Outcome::Failed { .. }) && !options.keep_going
+                            if matches!(trial.outcome, Outcome::Failed { .. })
+                                && !options.keep_going
                             {
                                 give_up.store(1, Ordering::Release);
                             }
                             let done = (trial.arm, trial.repetition, trial.outcome);
-                            ended.lock().unwrap_or_else(|lock| lock.into_inner()).push(done);
+                            ended
+                                .lock()
+                                .unwrap_or_else(|lock| lock.into_inner())
+                                .push(done);
                         }
                         Ok(None) => break,
                         Err(error) => {
@@ -267,9 +286,15 @@ fn play(
         }
     });
     display.finish();
-    if let Some(error) = failure.into_inner().unwrap_or_else(|lock| lock.into_inner()) {
+    if let Some(error) = failure
+        .into_inner()
+        .unwrap_or_else(|lock| lock.into_inner())
+    {
         return Err(error).with_context(|| {
-            format!("the run was given up; {} has what was measured", options.out.display())
+            format!(
+                "the run was given up; {} has what was measured",
+                options.out.display()
+            )
         });
     }
     Ok(ended.into_inner().unwrap_or_else(|lock| lock.into_inner()))
@@ -297,7 +322,11 @@ fn trial(
         bail!("arm {:?} has no kernel", arm.name);
     };
     let spec = experiment.spec(arm, turn.seed, shared.bed.device());
-    let planned: Vec<f64> = experiment.scenes.iter().map(|scene| scene.seconds).collect();
+    let planned: Vec<f64> = experiment
+        .scenes
+        .iter()
+        .map(|scene| scene.seconds)
+        .collect();
     let silent_s = experiment.machine.silent_s;
     let limits = Limits {
         silent: Duration::from_secs(silent_s),

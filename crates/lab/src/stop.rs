@@ -22,7 +22,8 @@ impl Stop {
     /// A request that only [`Stop::ask`] makes.
     pub fn new() -> Result<Stop> {
         let (seen, ask) = UnixStream::pair().context("making a socket pair")?;
-        ask.set_nonblocking(true).context("making a socket non-blocking")?;
+        ask.set_nonblocking(true)
+            .context("making a socket non-blocking")?;
         Ok(Stop(Arc::new(Inner {
             asked: Arc::new(AtomicBool::new(false)),
             seen,

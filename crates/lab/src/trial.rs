@@ -86,7 +86,11 @@ impl Assembly {
             Line::Sample { t_ms, gauges } => {
                 self.moment(t_ms);
                 for (name, value) in gauges {
-                    self.trial.gauges.entry(name).or_default().push((t_ms, value));
+                    self.trial
+                        .gauges
+                        .entry(name)
+                        .or_default()
+                        .push((t_ms, value));
                 }
             }
             Line::Observe { t_ms, name, value } => {
@@ -168,7 +172,10 @@ impl Assembly {
             trial.events.push(Event {
                 t_ms: last,
                 name: "lab.garbled-lines".into(),
-                detail: format!("{count}, the first: {}", first.chars().take(200).collect::<String>()),
+                detail: format!(
+                    "{count}, the first: {}",
+                    first.chars().take(200).collect::<String>()
+                ),
             });
         }
         if trial.outcome != Outcome::Ok {
@@ -180,11 +187,17 @@ impl Assembly {
 
 /// The guest's process ended without a word: the console may say why.
 fn died(how: &str, tail: &[String]) -> String {
-    if tail.iter().any(|line| line.contains("ran out of memory on the host side")) {
-        return format!("the guest ended ({how}): out of mappings, raise vm.max_map_count on the host");
+    if tail
+        .iter()
+        .any(|line| line.contains("ran out of memory on the host side"))
+    {
+        return format!(
+            "the guest ended ({how}): out of mappings, raise vm.max_map_count on the host"
+        );
     }
     let last = tail.iter().rev().find(|line| !line.trim().is_empty());
-    format!("the guest ended without a word ({how}); its console's last line: {}", {
-        last.map_or("none", String::as_str)
-    })
+    format!(
+        "the guest ended without a word ({how}); its console's last line: {}",
+        { last.map_or("none", String::as_str) }
+    )
 }

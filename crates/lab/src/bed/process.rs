@@ -25,8 +25,13 @@ impl Lines {
     /// Socket pairs: a bed may write to them without blocking, and poll for room.
     pub fn new() -> Result<Lines> {
         let pair = || {
-            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-                .context("making a socket pair")
+            socketpair(
+                AddressFamily::UNIX,
+                SocketType::STREAM,
+                SocketFlags::CLOEXEC,
+                None,
+            )
+            .context("making a socket pair")
         };
         Ok(Lines {
             channel: pair()?,
@@ -64,7 +69,11 @@ impl Guest {
         // What a guest leaves behind becomes our child and is reaped here, not by the host's init.
         set_child_subreaper(Some(rustix::process::getpid())).context("PR_SET_CHILD_SUBREAPER")?;
         let console = &lines.console.1;
-        let copy = || console.try_clone().context("duplicating the console's socket");
+        let copy = || {
+            console
+                .try_clone()
+                .context("duplicating the console's socket")
+        };
         command.stdin(Stdio::null()).stdout(copy()?).stderr(copy()?);
         let numbers = [lines.channel.1.as_raw_fd(), lines.console.1.as_raw_fd()];
         let parent = rustix::process::getpid();
@@ -91,7 +100,9 @@ impl Guest {
         }
         let started = Instant::now();
         let program = command.get_program().to_string_lossy().into_owned();
-        let child = command.spawn().with_context(|| format!("starting {program}"))?;
+        let child = command
+            .spawn()
+            .with_context(|| format!("starting {program}"))?;
         let leader = Pid::from_child(&child);
         Ok(Guest {
             channel: lines.channel.0,

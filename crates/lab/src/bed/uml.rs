@@ -99,7 +99,11 @@ impl Bed for Uml {
             .arg(format!("ssl0=fd:{}", lines.channel_number()));
         if let Some(disk) = &boot.disk {
             link(here, "disk", disk.path)?;
-            command.arg(if disk.writable { "ubd0=disk" } else { "ubd0r=disk" });
+            command.arg(if disk.writable {
+                "ubd0=disk"
+            } else {
+                "ubd0r=disk"
+            });
         }
         Guest::spawn(command, lines, dir)
     }

@@ -31,7 +31,10 @@ fn whole(experiment: &Experiment) -> Checked {
     for (name, size) in &experiment.files {
         let at = at!["files", name.as_str()];
         if !plain(name) {
-            return fault(at, "a file's name is made of letters, digits, '-', '_' and '.'");
+            return fault(
+                at,
+                "a file's name is made of letters, digits, '-', '_' and '.'",
+            );
         }
         size_in_range(*size, at.clone())?;
         if size.resolve(1 << 30).bytes() == 0 {
@@ -47,7 +50,10 @@ fn machine(experiment: &Experiment) -> Checked {
         if (low..=high).contains(&value) {
             return Ok(());
         }
-        fault(at!["machine", field], format!("expected {low} to {high}, not {value}"))
+        fault(
+            at!["machine", field],
+            format!("expected {low} to {high}, not {value}"),
+        )
     };
     between("memory_mb", machine.memory_mb, 32, 65536)?;
     between("cpus", machine.cpus.into(), 1, 64)?;
@@ -61,7 +67,10 @@ fn machine(experiment: &Experiment) -> Checked {
         );
     }
     if matches!(machine.disk_read, Size::Percent(_)) {
-        return fault(at!["machine", "disk_read"], "expected bytes a second, \"100MB\" for instance");
+        return fault(
+            at!["machine", "disk_read"],
+            "expected bytes a second, \"100MB\" for instance",
+        );
     }
     Ok(())
 }
@@ -74,7 +83,10 @@ fn workers(experiment: &Experiment) -> Checked {
             path
         };
         if !plain(name) {
-            return fault(here(&[]), "a worker's name is made of letters, digits, '-', '_', '.'");
+            return fault(
+                here(&[]),
+                "a worker's name is made of letters, digits, '-', '_', '.'",
+            );
         }
         if worker.count == 0 || worker.count > 1000 {
             return fault(here(&["count"]), "expected 1 to 1000");
@@ -128,12 +140,18 @@ fn scenes(experiment: &Experiment) -> Checked {
         if scene.name.is_empty() {
             return fault(at!["scenes", i, "name"], "expected a name");
         }
-        if experiment.scenes[..i].iter().any(|other| other.name == scene.name) {
+        if experiment.scenes[..i]
+            .iter()
+            .any(|other| other.name == scene.name)
+        {
             let message = format!("another scene is called {:?}", scene.name);
             return fault(at!["scenes", i, "name"], message);
         }
         if !(scene.seconds > 0.0 && scene.seconds <= 86_400.0) {
-            return fault(at!["scenes", i, "seconds"], "expected seconds, above 0, a day at most");
+            return fault(
+                at!["scenes", i, "seconds"],
+                "expected seconds, above 0, a day at most",
+            );
         }
         for (j, name) in scene.run.iter().enumerate() {
             if !experiment.workers.contains_key(name) {
@@ -158,7 +176,10 @@ fn arms(experiment: &Experiment) -> Checked {
             return fault(at!["arms", i, "name"], message);
         }
         if names[..i].contains(&&arm.name) {
-            return fault(at!["arms", i, "name"], format!("another arm is called {:?}", arm.name));
+            return fault(
+                at!["arms", i, "name"],
+                format!("another arm is called {:?}", arm.name),
+            );
         }
         if let Some(baseline) = arm.baseline.as_ref().filter(|name| !names.contains(name)) {
             let message = format!("no arm is called {baseline:?}; {}", there_are(&names));
@@ -174,7 +195,10 @@ fn arms(experiment: &Experiment) -> Checked {
                 return fault(at, "expected a sysctl or a path below /proc or /sys");
             }
             if name.is_empty() || name.contains("..") || name.contains(char::is_whitespace) {
-                return fault(at, "expected a sysctl, \"vm.swappiness\", or an absolute path");
+                return fault(
+                    at,
+                    "expected a sysctl, \"vm.swappiness\", or an absolute path",
+                );
             }
             let number = value.parse::<i64>();
             if name.ends_with("_ratio") && number.is_ok_and(|percent| !(0..=100).contains(&percent))
@@ -193,7 +217,10 @@ fn plan(experiment: &Experiment) -> Checked {
         if scenes.contains(&name) {
             return Ok(());
         }
-        fault(at, format!("no scene is called {name:?}; {}", there_are(&scenes)))
+        fault(
+            at,
+            format!("no scene is called {name:?}; {}", there_are(&scenes)),
+        )
     };
     for (i, figure) in experiment.plan.figures.iter().enumerate() {
         scene(at!["figures", i, "scene"], &figure.scene)?;
@@ -233,19 +260,23 @@ fn plan(experiment: &Experiment) -> Checked {
 fn metric(at: Vec<super::source::Step>, metric: &str) -> Checked {
     let well = |name: &str| {
         let name = name.trim();
-        name.contains('.') && !name.starts_with('.') && !name.ends_with('.')
+        !name.is_empty() && !name.contains(char::is_whitespace)
     };
     if metric.split('+').all(well) {
         return Ok(());
     }
-    fault(at, "expected a measure such as \"probe.read_ms\" or \"vmstat.pgscan_direct\"")
+    fault(
+        at,
+        "expected a measure such as \"probe.read_ms\", or a sum, \"vmstat.a+vmstat.b\"",
+    )
 }
 
 fn size_in_range(size: Size, at: Vec<super::source::Step>) -> Checked {
     match size {
-        Size::Percent(percent) if !(0.0..=1000.0).contains(&percent) => {
-            fault(at, format!("expected a share of memory from 0% to 1000%, not {percent}%"))
-        }
+        Size::Percent(percent) if !(0.0..=1000.0).contains(&percent) => fault(
+            at,
+            format!("expected a share of memory from 0% to 1000%, not {percent}%"),
+        ),
         Size::Bytes(bytes) if bytes > 1 << 44 => fault(at, "expected at most 16 TiB"),
         _ => Ok(()),
     }

@@ -12,11 +12,16 @@ const INSTALLED: &str = "/usr/share/hotset/experiments";
 fn folders() -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::from("experiments")];
     if let Ok(program) = std::env::current_exe() {
-        let ours = program.ancestors().skip(1).map(|dir| dir.join("experiments"));
-        folders.extend(ours.filter(|dir| dir.parent().is_some_and(|root| {
-            // Not any folder of that name: the one of a source tree.
-            root.join("crates").is_dir()
-        })));
+        let ours = program
+            .ancestors()
+            .skip(1)
+            .map(|dir| dir.join("experiments"));
+        folders.extend(ours.filter(|dir| {
+            dir.parent().is_some_and(|root| {
+                // Not any folder of that name: the one of a source tree.
+                root.join("crates").is_dir()
+            })
+        }));
     }
     folders.push(INSTALLED.into());
     folders
@@ -51,8 +56,15 @@ fn files() -> Result<BTreeMap<String, PathBuf>> {
         let reading = || format!("reading {}", folder.display());
         for entry in std::fs::read_dir(folder).with_context(reading)? {
             let path = entry.with_context(reading)?.path();
-            if path.extension().is_some_and(|extension| extension == "toml") {
-                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                let name = path
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
                 files.entry(name).or_insert(path);
             }
         }

@@ -170,7 +170,8 @@ fn default_seed() -> u64 {
 impl Experiment {
     /// Reads, merges and checks an experiment file.
     pub fn load(path: &Path, changes: &Changes) -> Result<Experiment, Broken> {
-        let text = std::fs::read_to_string(path).map_err(|error| Broken::unreadable(path, error))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Broken::unreadable(path, error))?;
         Experiment::parse(path, &text, changes)
     }
 
@@ -186,7 +187,11 @@ impl Experiment {
             }
         }
         let experiment = Experiment {
-            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            name: path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             path: path.to_path_buf(),
             text: text.to_string(),
             presets,
@@ -218,7 +223,9 @@ impl Experiment {
     pub fn file_sizes(&self) -> BTreeMap<String, u64> {
         let whole = self.memory_bytes();
         let sizes = self.files.iter();
-        sizes.map(|(name, size)| (name.clone(), size.resolve(whole).bytes())).collect()
+        sizes
+            .map(|(name, size)| (name.clone(), size.resolve(whole).bytes()))
+            .collect()
     }
 
     /// Workers and scenes with every size in bytes.
@@ -290,7 +297,9 @@ impl Experiment {
                 arm.is_some_and(|arm| !relative || arm.baseline.is_some())
             });
         }
-        self.plan.promises.retain(|promise| !promise.arms.is_empty());
+        self.plan
+            .promises
+            .retain(|promise| !promise.arms.is_empty());
         Ok(())
     }
 

@@ -159,8 +159,13 @@ impl<'a> Pieces<'a> {
         }
         match (preset, chosen) {
             (Some(name), None) => {
-                let message = format!("no preset is called {name:?}; {}", there_are(&names));
-                return Err(self.at(0..0, "presets", message));
+                return Err(Broken {
+                    file: self.file.clone(),
+                    line: 0,
+                    field: "presets".into(),
+                    message: format!("no preset is called {name:?}; {}", there_are(&names)),
+                    excerpt: (String::new(), 0..0),
+                });
             }
             (_, Some(table)) => overlay(tree.get_mut(), table),
             (None, None) => {}
@@ -173,7 +178,11 @@ impl<'a> Pieces<'a> {
 
     fn parse<'t>(&self, text: &'t str) -> Result<Tree<'t>, Broken> {
         DeTable::parse(text).map_err(|error| {
-            self.at(error.span().unwrap_or(0..0), "", error.message().to_string())
+            self.at(
+                error.span().unwrap_or(0..0),
+                "",
+                error.message().to_string(),
+            )
         })
     }
 
@@ -182,13 +191,21 @@ impl<'a> Pieces<'a> {
         T::deserialize(toml::Deserializer::from(tree.clone())).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             let path = around(tree, &span);
-            self.at(span, &written(&path), error.message().trim().replace('\n', ", "))
+            self.at(
+                span,
+                &written(&path),
+                error.message().trim().replace('\n', ", "),
+            )
         })
     }
 
     /// A fault of meaning with its position.
     pub fn broken(&self, tree: &Tree<'_>, fault: &Fault) -> Broken {
-        self.at(locate(tree, &fault.at), &written(&fault.at), fault.message.clone())
+        self.at(
+            locate(tree, &fault.at),
+            &written(&fault.at),
+            fault.message.clone(),
+        )
     }
 
     fn at(&self, span: Range<usize>, field: &str, message: String) -> Broken {
@@ -205,7 +222,9 @@ impl<'a> Pieces<'a> {
         let line_begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let whole = text[line_begin..].lines().next().unwrap_or_default();
         let chars = |bytes: usize| whole.get(..bytes).map_or(0, |part| part.chars().count());
-        let end = (span.end - begin).saturating_sub(line_begin).min(whole.len());
+        let end = (span.end - begin)
+            .saturating_sub(line_begin)
+            .min(whole.len());
         let from = chars(start - line_begin);
         Broken {
             file,
@@ -323,6 +342,10 @@ fn around(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Step> {
             walk((value.span(), value.get_ref()), part, path, best);
             path.pop();
         }
+    }
+    if span.is_empty() {
+        // A fault of the whole, such as a field that is missing at the top.
+        return Vec::new();
     }
     let mut best = None;
     keys(tree.get_ref(), span, &mut Vec::new(), &mut best);

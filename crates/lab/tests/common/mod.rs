@@ -1,0 +1,57 @@
+//! What tests of several concerns share.
+#![allow(dead_code)]
+use lab::initramfs::Init;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// An experiment that is right in every respect; tests break it.
+pub const GOOD: &str = include_str!("good.toml");
+
+/// The folder that this build's programs are in, with `hotset` and `hotset-guest` up to date.
+pub fn programs() -> &'static PathBuf {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        // target/TRIPLE/PROFILE/deps/THIS
+        let own = std::env::current_exe().unwrap();
+        let dir = own.parent().unwrap().parent().unwrap().to_path_buf();
+        let target = dir.parent().unwrap().parent().unwrap();
+        let release = dir.file_name().unwrap() == "release";
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "-q", "-p", "hotset", "-p", "guest", "--bins"]);
+        cargo.args(release.then_some("--release"));
+        cargo.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+        assert!(cargo.status().unwrap().success(), "hotset and hotset-guest do not build");
+        dir
+    })
+}
+
+/// A kernel for tests: `HOTSET_TEST_KERNEL`, else one of the cache. None when `HOTSET_NO_KERNEL=1`
+/// says to leave these tests out; a panic when there is no kernel and nobody said so.
+pub fn kernel(test: &str) -> Option<PathBuf> {
+    if std::env::var_os("HOTSET_NO_KERNEL").is_some_and(|value| value == "1") {
+        eprintln!("LEFT OUT, as HOTSET_NO_KERNEL=1 says: {test}");
+        return None;
+    }
+    if let Some(path) = std::env::var_os("HOTSET_TEST_KERNEL").map(PathBuf::from) {
+        assert!(path.is_file(), "HOTSET_TEST_KERNEL={}: no such file", path.display());
+        return Some(path);
+    }
+    let cache = kbuild::cache::Cache::of_user().unwrap();
+    let found = kbuild::build::all(&cache).unwrap_or_default();
+    let vanilla = found.into_iter().rev().find(|built| {
+        built.arch == "um" && built.flavour == kbuild::Flavour::Vanilla && built.version.starts_with("7.")
+    });
+    match vanilla {
+        Some(built) => Some(built.image),
+        None => panic!(
+            "{test} needs a kernel: `hotset kernel build 7.3 --vanilla`, or name one in \
+             HOTSET_TEST_KERNEL; HOTSET_NO_KERNEL=1 leaves out what needs one"
+        ),
+    }
+}
+
+/// `hotset-guest` of this build.
+pub fn init() -> Init {
+    Init::at(programs().join("hotset-guest")).unwrap()
+}

@@ -1,0 +1,149 @@
+//! Experiment files: what is read, what presets and `--set` change of it, what a guest gets.
+mod common;
+
+use common::GOOD;
+use lab::experiment::{Broken, Changes, Experiment, Lru};
+use raw::size::Size;
+use raw::spec::{Task, Work};
+use std::path::Path;
+
+fn load(preset: Option<&str>, set: &[&str]) -> Result<Experiment, Broken> {
+    let changes = Changes {
+        preset: preset.map(Into::into),
+        set: set.iter().map(|set| set.to_string()).collect(),
+    };
+    Experiment::parse(Path::new("good.toml"), GOOD, &changes)
+}
+
+#[test]
+fn a_file_is_read_whole() {
+    let experiment = load(None, &[]).unwrap();
+    assert_eq!(experiment.name, "good");
+    assert_eq!(experiment.presets, ["small", "large"]);
+    assert_eq!((experiment.repetitions, experiment.seed), (3, 7));
+    assert_eq!(experiment.machine.silent_s, 180, "a default");
+    assert_eq!(experiment.arms[0].label, "classic", "the name stands in for a label");
+    assert_eq!(experiment.arms[1].lru, Some(Lru::Mglru));
+    let knobs = Experiment::knobs(&experiment.arms[1]);
+    let knobs: Vec<_> = knobs.iter().map(|k| (k.path.as_str(), k.value.as_str())).collect();
+    assert_eq!(
+        knobs,
+        [
+            ("/sys/kernel/mm/lru_gen/enabled", "7"),
+            ("/proc/sys/vm/swappiness", "100"),
+            ("/proc/sys/vm/overcommit_memory", "1"),
+            ("/proc/sys/vm/panic_on_oom", "0"),
+        ],
+        "in the file's order"
+    );
+}
+
+#[test]
+fn shares_become_bytes_before_a_guest_sees_them() {
+    let experiment = load(None, &[]).unwrap();
+    let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda");
+    assert_eq!((spec.seed, spec.zram_mb, spec.sample_ms), (11, 64, 200));
+    assert_eq!(spec.disk.read_bps, 100_000_000);
+    let Task::Play { workload } = &spec.task else { panic!("{spec:?}") };
+    let quarter = 50 << 20;
+    match workload.workers["hog"].does {
+        Work::Hog { size, .. } => assert_eq!(size, Size::Bytes(quarter)),
+        ref other => panic!("{other:?}"),
+    }
+    assert_eq!(workload.workers["probe"].memory_max, Size::Bytes(2 * quarter));
+    assert_eq!(experiment.file_sizes()["probe"], 20 << 20);
+    assert_eq!(experiment.file_sizes()["huge"], 64 << 20);
+    let json = serde_json::to_string(&spec).unwrap();
+    assert!(!json.contains('%'), "{json}");
+    assert_eq!(serde_json::from_str::<raw::spec::GuestSpec>(&json).unwrap(), spec);
+}
+
+#[test]
+fn presets_merge_into_the_file() {
+    let small = load(Some("small"), &[]).unwrap();
+    assert_eq!((small.repetitions, small.machine.memory_mb), (1, 128));
+    assert_eq!(small.machine.zram_mb, 64, "what a preset does not name stays");
+    match small.workers["hog"].does {
+        Work::Hog { size, fill, .. } => {
+            assert_eq!(size, Size::Bytes(64 << 20));
+            assert_eq!(fill, raw::spec::Fill::Mixed, "also deep down");
+        }
+        ref other => panic!("{other:?}"),
+    }
+    let large = load(Some("large"), &[]).unwrap();
+    assert_eq!(large.files["probe"], Size::Percent(14.0));
+    assert_eq!(large.files["huge"], Size::Bytes(64 << 20));
+}
+
+#[test]
+fn an_unknown_preset_is_told_with_those_that_there_are() {
+    let said = load(Some("huge"), &[]).unwrap_err().to_string();
+    assert_eq!(said, "good.toml: presets: no preset is called \"huge\"; there are small, large");
+}
+
+#[test]
+fn the_command_line_comes_last() {
+    let set = ["machine.memory_mb=96", "files.probe=20%", "title=Another", "machine.zram_mb = 0"];
+    let experiment = load(Some("small"), &set).unwrap();
+    assert_eq!((experiment.machine.memory_mb, experiment.machine.zram_mb), (96, 0));
+    assert_eq!(experiment.files["probe"], Size::Percent(20.0));
+    assert_eq!(experiment.title, "Another");
+}
+
+#[test]
+fn faults_of_the_command_line_are_told_as_such() {
+    for (set, expected) in [
+        (vec!["repetitions=2", "machine.memory_mb=many"], "--set:1: machine.memory_mb: invalid type"),
+        (vec!["machine.memory_gb=1"], "--set:1: machine.memory_gb: unknown field `memory_gb`"),
+        (vec!["repetitions=0"], "--set:1: repetitions: expected 1 to 1000"),
+        (vec!["seed=1", "repetitions"], "--set:1:"),
+    ] {
+        let said = load(None, &set).unwrap_err().to_string();
+        assert!(said.starts_with(expected), "{set:?}: {said}");
+        let last = set.last().unwrap().split('=').next().unwrap();
+        assert!(said.contains(&format!("1 | {last}")), "quotes the line: {said}");
+    }
+}
+
+#[test]
+fn fewer_arms_keep_only_what_they_suffice_for() {
+    let mut experiment = load(None, &[]).unwrap();
+    experiment.only(&["mglru".into()]).unwrap();
+    assert_eq!(experiment.arms.len(), 1);
+    assert_eq!(experiment.arms[0].baseline, None);
+    assert!(experiment.plan.promises.is_empty(), "its baseline does not run");
+    let said = experiment.only(&["classic".into()]).unwrap_err().to_string();
+    assert_eq!(said, "no arm is called \"classic\"; there are mglru");
+}
+
+#[test]
+fn an_arm_of_another_size_has_the_same_work() {
+    let text = GOOD.replace("lru = \"classic\"", "lru = \"classic\"\nmemory_mb = 180");
+    let experiment =
+        Experiment::parse(Path::new("good.toml"), &text, &Changes::default()).unwrap();
+    assert_eq!(experiment.arms[0].memory_mb, Some(180));
+    assert_eq!(experiment.file_sizes()["probe"], 20 << 20);
+}
+
+#[test]
+fn the_experiments_of_this_repository_are_in_order() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        seen += 1;
+        let plain = Experiment::load(&path, &Changes::default());
+        let plain = plain.unwrap_or_else(|broken| panic!("{broken}"));
+        for preset in plain.presets {
+            let changes = Changes {
+                preset: Some(preset),
+                set: vec![],
+            };
+            Experiment::load(&path, &changes).unwrap_or_else(|broken| panic!("{broken}"));
+        }
+    }
+    assert!(seen > 0, "{} has no experiments", folder.display());
+}
