@@ -89,7 +89,12 @@ const CASES: &[Case] = &[
 #[test]
 fn each_fault_is_told_with_line_and_field() {
     for case in CASES {
-        assert_eq!(GOOD.matches(case.replace).count(), 1, "{:?} is not unique", case.replace);
+        assert_eq!(
+            GOOD.matches(case.replace).count(),
+            1,
+            "{:?} is not unique",
+            case.replace
+        );
         let text = GOOD.replace(case.replace, case.with);
         let changes = Changes {
             preset: Some("small".into()),
@@ -97,7 +102,8 @@ fn each_fault_is_told_with_line_and_field() {
         };
         // Presets replace some fields: a fault there shows without them.
         let plain = Experiment::parse(Path::new("dir/x.toml"), &text, &Changes::default());
-        let broken = plain.and_then(|_| Experiment::parse(Path::new("dir/x.toml"), &text, &changes));
+        let broken =
+            plain.and_then(|_| Experiment::parse(Path::new("dir/x.toml"), &text, &changes));
         let broken = match broken {
             Err(broken) => broken,
             Ok(_) => panic!("not noticed: {:?}", case.with),
@@ -107,7 +113,11 @@ fn each_fault_is_told_with_line_and_field() {
         assert_eq!(broken.field, case.field, "{told}");
         assert!(broken.message.contains(case.message), "{told}");
         let line = text.lines().nth(broken.line - 1).unwrap_or_default();
-        assert!(line.contains(case.line), "{told}\nexpected a line with {:?}", case.line);
+        assert!(
+            line.contains(case.line),
+            "{told}\nexpected a line with {:?}",
+            case.line
+        );
         assert_eq!(broken.excerpt.0, line, "{told}");
         assert!(broken.to_string().starts_with("dir/x.toml:"), "{told}");
     }
@@ -129,5 +139,8 @@ fn the_message_points_at_the_place() {
 fn a_file_that_is_not_there_is_told() {
     let broken = Experiment::load(Path::new("/nowhere/x.toml"), &Changes::default()).unwrap_err();
     let said = broken.to_string();
-    assert!(said.starts_with("/nowhere/x.toml: cannot be read: No such file"), "{said}");
+    assert!(
+        said.starts_with("/nowhere/x.toml: cannot be read: No such file"),
+        "{said}"
+    );
 }

@@ -41,7 +41,14 @@ fn read(bytes: &[u8]) -> BTreeMap<String, Entry> {
             return entries;
         }
         let contents = bytes[begin..begin + size].to_vec();
-        entries.insert(name, Entry { mode, device, contents });
+        entries.insert(
+            name,
+            Entry {
+                mode,
+                device,
+                contents,
+            },
+        );
         at = (begin + size).next_multiple_of(4);
     }
 }
@@ -51,11 +58,21 @@ fn reads_back() {
     let entries = read(&archive());
     assert_eq!(entries.len(), 5);
     assert_eq!(entries["dev"].mode, 0o40755);
-    assert_eq!((entries["dev/console"].mode, entries["dev/console"].device), (0o20600, (5, 1)));
-    assert_eq!((entries["init"].mode, &entries["init"].contents[..]), (0o100755, &b"seven b"[..]));
+    assert_eq!(
+        (entries["dev/console"].mode, entries["dev/console"].device),
+        (0o20600, (5, 1))
+    );
+    assert_eq!(
+        (entries["init"].mode, &entries["init"].contents[..]),
+        (0o100755, &b"seven b"[..])
+    );
     assert_eq!(entries["empty"].contents, b"");
     assert_eq!(entries["a-name-of-another-length"].contents, [0xff; 4097]);
-    assert_eq!(archive(), archive(), "the same contents give the same bytes");
+    assert_eq!(
+        archive(),
+        archive(),
+        "the same contents give the same bytes"
+    );
 }
 
 #[test]
@@ -76,5 +93,8 @@ fn cpio_lists_it() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let names = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(names, "dev\ndev/console\ninit\nempty\na-name-of-another-length\n");
+    assert_eq!(
+        names,
+        "dev\ndev/console\ninit\nempty\na-name-of-another-length\n"
+    );
 }

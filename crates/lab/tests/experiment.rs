@@ -22,10 +22,16 @@ fn a_file_is_read_whole() {
     assert_eq!(experiment.presets, ["small", "large"]);
     assert_eq!((experiment.repetitions, experiment.seed), (3, 7));
     assert_eq!(experiment.machine.silent_s, 180, "a default");
-    assert_eq!(experiment.arms[0].label, "classic", "the name stands in for a label");
+    assert_eq!(
+        experiment.arms[0].label, "classic",
+        "the name stands in for a label"
+    );
     assert_eq!(experiment.arms[1].lru, Some(Lru::Mglru));
     let knobs = Experiment::knobs(&experiment.arms[1]);
-    let knobs: Vec<_> = knobs.iter().map(|k| (k.path.as_str(), k.value.as_str())).collect();
+    let knobs: Vec<_> = knobs
+        .iter()
+        .map(|k| (k.path.as_str(), k.value.as_str()))
+        .collect();
     assert_eq!(
         knobs,
         [
@@ -44,25 +50,36 @@ fn shares_become_bytes_before_a_guest_sees_them() {
     let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda");
     assert_eq!((spec.seed, spec.zram_mb, spec.sample_ms), (11, 64, 200));
     assert_eq!(spec.disk.read_bps, 100_000_000);
-    let Task::Play { workload } = &spec.task else { panic!("{spec:?}") };
+    let Task::Play { workload } = &spec.task else {
+        panic!("{spec:?}")
+    };
     let quarter = 50 << 20;
     match workload.workers["hog"].does {
         Work::Hog { size, .. } => assert_eq!(size, Size::Bytes(quarter)),
         ref other => panic!("{other:?}"),
     }
-    assert_eq!(workload.workers["probe"].memory_max, Size::Bytes(2 * quarter));
+    assert_eq!(
+        workload.workers["probe"].memory_max,
+        Size::Bytes(2 * quarter)
+    );
     assert_eq!(experiment.file_sizes()["probe"], 20 << 20);
     assert_eq!(experiment.file_sizes()["huge"], 64 << 20);
     let json = serde_json::to_string(&spec).unwrap();
     assert!(!json.contains('%'), "{json}");
-    assert_eq!(serde_json::from_str::<raw::spec::GuestSpec>(&json).unwrap(), spec);
+    assert_eq!(
+        serde_json::from_str::<raw::spec::GuestSpec>(&json).unwrap(),
+        spec
+    );
 }
 
 #[test]
 fn presets_merge_into_the_file() {
     let small = load(Some("small"), &[]).unwrap();
     assert_eq!((small.repetitions, small.machine.memory_mb), (1, 128));
-    assert_eq!(small.machine.zram_mb, 64, "what a preset does not name stays");
+    assert_eq!(
+        small.machine.zram_mb, 64,
+        "what a preset does not name stays"
+    );
     match small.workers["hog"].does {
         Work::Hog { size, fill, .. } => {
             assert_eq!(size, Size::Bytes(64 << 20));
@@ -78,14 +95,25 @@ fn presets_merge_into_the_file() {
 #[test]
 fn an_unknown_preset_is_told_with_those_that_there_are() {
     let said = load(Some("huge"), &[]).unwrap_err().to_string();
-    assert_eq!(said, "good.toml: presets: no preset is called \"huge\"; there are small, large");
+    assert_eq!(
+        said,
+        "good.toml: presets: no preset is called \"huge\"; there are small, large"
+    );
 }
 
 #[test]
 fn the_command_line_comes_last() {
-    let set = ["machine.memory_mb=96", "files.probe=20%", "title=Another", "machine.zram_mb = 0"];
+    let set = [
+        "machine.memory_mb=96",
+        "files.probe=20%",
+        "title=Another",
+        "machine.zram_mb = 0",
+    ];
     let experiment = load(Some("small"), &set).unwrap();
-    assert_eq!((experiment.machine.memory_mb, experiment.machine.zram_mb), (96, 0));
+    assert_eq!(
+        (experiment.machine.memory_mb, experiment.machine.zram_mb),
+        (96, 0)
+    );
     assert_eq!(experiment.files["probe"], Size::Percent(20.0));
     assert_eq!(experiment.title, "Another");
 }
@@ -93,15 +121,27 @@ fn the_command_line_comes_last() {
 #[test]
 fn faults_of_the_command_line_are_told_as_such() {
     for (set, expected) in [
-        (vec!["repetitions=2", "machine.memory_mb=many"], "--set:1: machine.memory_mb: invalid type"),
-        (vec!["machine.memory_gb=1"], "--set:1: machine.memory_gb: unknown field `memory_gb`"),
-        (vec!["repetitions=0"], "--set:1: repetitions: expected 1 to 1000"),
+        (
+            vec!["repetitions=2", "machine.memory_mb=many"],
+            "--set:1: machine.memory_mb: invalid type",
+        ),
+        (
+            vec!["machine.memory_gb=1"],
+            "--set:1: machine.memory_gb: unknown field `memory_gb`",
+        ),
+        (
+            vec!["repetitions=0"],
+            "--set:1: repetitions: expected 1 to 1000",
+        ),
         (vec!["seed=1", "repetitions"], "--set:1:"),
     ] {
         let said = load(None, &set).unwrap_err().to_string();
         assert!(said.starts_with(expected), "{set:?}: {said}");
         let last = set.last().unwrap().split('=').next().unwrap();
-        assert!(said.contains(&format!("1 | {last}")), "quotes the line: {said}");
+        assert!(
+            said.contains(&format!("1 | {last}")),
+            "quotes the line: {said}"
+        );
     }
 }
 
@@ -111,16 +151,21 @@ fn fewer_arms_keep_only_what_they_suffice_for() {
     experiment.only(&["mglru".into()]).unwrap();
     assert_eq!(experiment.arms.len(), 1);
     assert_eq!(experiment.arms[0].baseline, None);
-    assert!(experiment.plan.promises.is_empty(), "its baseline does not run");
-    let said = experiment.only(&["classic".into()]).unwrap_err().to_string();
+    assert!(
+        experiment.plan.promises.is_empty(),
+        "its baseline does not run"
+    );
+    let said = experiment
+        .only(&["classic".into()])
+        .unwrap_err()
+        .to_string();
     assert_eq!(said, "no arm is called \"classic\"; there are mglru");
 }
 
 #[test]
 fn an_arm_of_another_size_has_the_same_work() {
     let text = GOOD.replace("lru = \"classic\"", "lru = \"classic\"\nmemory_mb = 180");
-    let experiment =
-        Experiment::parse(Path::new("good.toml"), &text, &Changes::default()).unwrap();
+    let experiment = Experiment::parse(Path::new("good.toml"), &text, &Changes::default()).unwrap();
     assert_eq!(experiment.arms[0].memory_mb, Some(180));
     assert_eq!(experiment.file_sizes()["probe"], 20 << 20);
 }

@@ -27,7 +27,11 @@ impl Host {
     }
 
     fn value(&self) -> u64 {
-        std::fs::read_to_string(&self.sysctl).unwrap().trim().parse().unwrap()
+        std::fs::read_to_string(&self.sysctl)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap()
     }
 
     fn take(&self, memory_mb: u64) -> Option<Lease> {
@@ -92,7 +96,11 @@ fn what_a_killed_holder_left_is_put_back() {
     let host = host(65530);
     host.orphan(65530, 262_132);
     assert!(host.take(200).is_none());
-    assert_eq!(host.value(), 65530, "put back though this guest needs nothing");
+    assert_eq!(
+        host.value(),
+        65530,
+        "put back though this guest needs nothing"
+    );
     assert!(!host.ledger.exists());
     host.orphan(65530, 262_132);
     let lease = host.take(512).unwrap();
@@ -108,7 +116,10 @@ fn without_the_right_to_write_the_error_says_what_to_do() {
     let ledger = host.sysctl.join("not-a-folder/ledger");
     let error = Lease::take_at(&host.sysctl, &ledger, 512).unwrap_err();
     let said = format!("{error:#}");
-    assert!(said.contains("guests of 512 MB need vm.max_map_count of 131066"), "{said}");
+    assert!(
+        said.contains("guests of 512 MB need vm.max_map_count of 131066"),
+        "{said}"
+    );
     assert!(said.contains("sysctl -w vm.max_map_count=131066"), "{said}");
     assert!(said.contains("machine.memory_mb=256"), "{said}");
     assert_eq!(host.value(), 65530);

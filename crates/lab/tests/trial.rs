@@ -28,7 +28,11 @@ const ENDING: &str = r#"
 
 fn assembled(lines: &[&str], ending: Ending, tail: &[&str]) -> Trial {
     let mut assembly = Assembly::new("classic", 2, 99, vec![1.0, 3.0]);
-    for line in lines.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty()) {
+    for line in lines
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter(|line| !line.is_empty())
+    {
         let line: Line = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
         assembly.take(line);
     }
@@ -45,14 +49,28 @@ fn assembled(lines: &[&str], ending: Ending, tail: &[&str]) -> Trial {
 #[test]
 fn lines_become_scenes_with_their_growth() {
     let trial = assembled(&[LINES, ENDING], Ending::Finished, &["not kept"]);
-    assert_eq!((trial.arm.as_str(), trial.repetition, trial.seed), ("classic", 2, 99));
+    assert_eq!(
+        (trial.arm.as_str(), trial.repetition, trial.seed),
+        ("classic", 2, 99)
+    );
     assert_eq!(trial.outcome, Outcome::Ok);
-    assert!(trial.console_tail.is_empty(), "kept for trials that went wrong");
-    assert_eq!((trial.release.as_str(), trial.mem_total_kb), ("7.3.4", 505_000));
+    assert!(
+        trial.console_tail.is_empty(),
+        "kept for trials that went wrong"
+    );
+    assert_eq!(
+        (trial.release.as_str(), trial.mem_total_kb),
+        ("7.3.4", 505_000)
+    );
     assert_eq!((trial.boot_s, trial.wall_s), (0.12, 4.0));
     assert_eq!(trial.settings["/proc/sys/vm/swappiness"], "60");
-    let [calm, pressure] = &trial.scenes[..] else { panic!("{:?}", trial.scenes) };
-    assert_eq!((calm.name.as_str(), calm.begin_ms, calm.end_ms), ("calm", 100.0, 1100.0));
+    let [calm, pressure] = &trial.scenes[..] else {
+        panic!("{:?}", trial.scenes)
+    };
+    assert_eq!(
+        (calm.name.as_str(), calm.begin_ms, calm.end_ms),
+        ("calm", 100.0, 1100.0)
+    );
     assert_eq!(calm.counters["vmstat.pgscan_direct"], 0.0);
     assert_eq!(calm.counters["vmstat.nr_free_pages"], -100.0);
     assert_eq!(pressure.counters["vmstat.pgscan_direct"], 100.0);
@@ -67,9 +85,17 @@ fn lines_become_scenes_with_their_growth() {
 fn observations_belong_to_the_scene_in_which_they_were_made() {
     let trial = assembled(&[LINES, ENDING], Ending::Finished, &[]);
     let of = |scene: usize| &trial.scenes[scene].observations["probe.read_ms"];
-    assert_eq!(*of(0), [(150.0, 12.0), (1050.0, 13.0)], "its line came late");
+    assert_eq!(
+        *of(0),
+        [(150.0, 12.0), (1050.0, 13.0)],
+        "its line came late"
+    );
     assert_eq!(*of(1), [(1500.0, 700.0), (1800.0, 800.0)]);
-    assert_eq!(trial.gauges["disk.mount_ms"], [(90.0, 3.0)], "before any scene, and not lost");
+    assert_eq!(
+        trial.gauges["disk.mount_ms"],
+        [(90.0, 3.0)],
+        "before any scene, and not lost"
+    );
 }
 
 #[test]
@@ -89,15 +115,30 @@ fn what_ended_early_keeps_what_it_measured() {
 #[test]
 fn each_end_has_its_outcome() {
     let outcome = |ending, tail: &[&str]| assembled(&[], ending, tail).outcome;
-    assert_eq!(outcome(Ending::Silent, &[]), Outcome::Hang { silent_s: 180 });
+    assert_eq!(
+        outcome(Ending::Silent, &[]),
+        Outcome::Hang { silent_s: 180 }
+    );
     let failed = |outcome| match outcome {
         Outcome::Failed { message } => message,
         other => panic!("{other:?}"),
     };
-    assert_eq!(failed(outcome(Ending::Error("no disk".into()), &[])), "no disk");
-    assert_eq!(failed(outcome(Ending::TooLong, &[])), "not finished after 4 s");
-    let said = failed(outcome(Ending::Died("signal 11".into()), &["last words", ""]));
-    assert!(said.contains("signal 11") && said.contains("last words"), "{said}");
+    assert_eq!(
+        failed(outcome(Ending::Error("no disk".into()), &[])),
+        "no disk"
+    );
+    assert_eq!(
+        failed(outcome(Ending::TooLong, &[])),
+        "not finished after 4 s"
+    );
+    let said = failed(outcome(
+        Ending::Died("signal 11".into()),
+        &["last words", ""],
+    ));
+    assert!(
+        said.contains("signal 11") && said.contains("last words"),
+        "{said}"
+    );
     let tail = ["UML ran out of memory on the host side! This can happen due to ..."];
     let said = failed(outcome(Ending::Died("signal 9".into()), &tail));
     assert!(said.contains("vm.max_map_count"), "{said}");
@@ -107,7 +148,11 @@ fn each_end_has_its_outcome() {
 fn the_fraction_grows_with_the_scenes_and_never_shrinks() {
     let mut assembly = Assembly::new("classic", 0, 1, vec![1.0, 3.0]);
     let mut last = 0.0;
-    for line in [LINES, ENDING].iter().flat_map(|text| text.lines()).filter(|l| !l.is_empty()) {
+    for line in [LINES, ENDING]
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter(|l| !l.is_empty())
+    {
         assembly.take(serde_json::from_str(line).unwrap());
         assert!(assembly.fraction() >= last, "{line}");
         last = assembly.fraction();

@@ -20,8 +20,14 @@ pub fn programs() -> &'static PathBuf {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "-q", "-p", "hotset", "-p", "guest", "--bins"]);
         cargo.args(release.then_some("--release"));
-        cargo.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-        assert!(cargo.status().unwrap().success(), "hotset and hotset-guest do not build");
+        cargo
+            .arg("--target-dir")
+            .arg(target)
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        assert!(
+            cargo.status().unwrap().success(),
+            "hotset and hotset-guest do not build"
+        );
         dir
     })
 }
@@ -34,13 +40,19 @@ pub fn kernel(test: &str) -> Option<PathBuf> {
         return None;
     }
     if let Some(path) = std::env::var_os("HOTSET_TEST_KERNEL").map(PathBuf::from) {
-        assert!(path.is_file(), "HOTSET_TEST_KERNEL={}: no such file", path.display());
+        assert!(
+            path.is_file(),
+            "HOTSET_TEST_KERNEL={}: no such file",
+            path.display()
+        );
         return Some(path);
     }
     let cache = kbuild::cache::Cache::of_user().unwrap();
     let found = kbuild::build::all(&cache).unwrap_or_default();
     let vanilla = found.into_iter().rev().find(|built| {
-        built.arch == "um" && built.flavour == kbuild::Flavour::Vanilla && built.version.starts_with("7.")
+        built.arch == "um"
+            && built.flavour == kbuild::Flavour::Vanilla
+            && built.version.starts_with("7.")
     });
     match vanilla {
         Some(built) => Some(built.image),
