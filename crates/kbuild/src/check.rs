@@ -376,6 +376,8 @@ pub fn checkpatch(tree: &Path, patch: &Path, progress: &mut Progress) -> Result<
             .arg(format!("--ignore={}", ignored.join(",")))
             .arg(patch)
             .current_dir(tree)
+            // It would take a patch that some git repository keeps for a source file.
+            .env("GIT_DIR", "/none")
             .env("LC_ALL", "C"),
     )?;
     progress(Step::End {
