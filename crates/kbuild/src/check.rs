@@ -1,6 +1,7 @@
 //! Checks a series patch by patch: each applies, builds without new warnings, boots, and passes
 //! checkpatch, with the patches before it and without those behind it.
 use crate::build::{suffix, Request};
+use crate::checkpatch::checkpatch;
 use crate::proc;
 use crate::progress::{Progress, Step, Unit};
 use crate::series::{Overlay, Patch};
@@ -11,12 +12,6 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
-
-/// checkpatch types that are not applied, each with the reason.
-const NOT_APPLIED: [(&str, &str); 1] = [(
-    "FILE_PATH_CHANGES",
-    "asks for an entry in MAINTAINERS, which a series kept outside of the kernel cannot have",
-)];
 
 /// What a boot told.
 #[derive(Clone, Debug, Serialize)]
@@ -88,11 +83,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    fn ok(note: impl Into<String>) -> Verdict {
+    pub(crate) fn ok(note: impl Into<String>) -> Verdict {
         Verdict::Ok { note: note.into() }
     }
 
-    fn failed(why: impl std::fmt::Display) -> Verdict {
+    pub(crate) fn failed(why: impl std::fmt::Display) -> Verdict {
         Verdict::Failed {
             why: why.to_string(),
         }
@@ -223,7 +218,7 @@ impl Bench<'_> {
         progress: &mut Progress,
     ) -> Result<Vec<Verdict>> {
         let not_run = |why: &str| Verdict::NotRun { why: why.into() };
-        let style = self.checkpatch(patch, progress)?;
+        let style = checkpatch(&self.tree, &patch.path, progress)?;
         let c_files: Vec<String> = patch
             .files
             .iter()
@@ -346,55 +341,6 @@ impl Bench<'_> {
         });
         verdict
     }
-
-    /// The tree's own checkpatch on one patch: no error, no warning.
-    fn checkpatch(&self, patch: &Patch, progress: &mut Progress) -> Result<Verdict> {
-        checkpatch(&self.tree, &patch.path, progress)
-    }
-}
-
-/// Runs `tree`'s checkpatch on a patch.
-///
-/// # Errors
-/// When perl cannot be run.
-pub fn checkpatch(tree: &Path, patch: &Path, progress: &mut Progress) -> Result<Verdict> {
-    let script = tree.join("scripts/checkpatch.pl");
-    if !script.is_file() {
-        return Ok(Verdict::failed(format!("{}: not there", script.display())));
-    }
-    progress(Step::Begin {
-        what: "Running checkpatch".into(),
-        total: None,
-        unit: Unit::Steps,
-    });
-    let ignored: Vec<&str> = NOT_APPLIED.iter().map(|(name, _)| *name).collect();
-    let said = proc::say(
-        Command::new("perl")
-            .arg(&script)
-            .arg(format!("--root={}", tree.display()))
-            .args(["--no-summary", "--terse", "--show-types", "--color=never"])
-            .arg(format!("--ignore={}", ignored.join(",")))
-            .arg(patch)
-            .current_dir(tree)
-            // It would take a patch that some git repository keeps for a source file.
-            .env("GIT_DIR", "/none")
-            .env("LC_ALL", "C"),
-    )?;
-    progress(Step::End {
-        what: "checkpatch: done".into(),
-    });
-    let complaints: Vec<&str> = said
-        .out
-        .lines()
-        .filter(|line| line.contains("ERROR:") || line.contains("WARNING:"))
-        .collect();
-    Ok(if !complaints.is_empty() {
-        Verdict::failed(complaints.join("\n"))
-    } else if !said.status.success() {
-        Verdict::failed(format!("{}{}", said.out, said.err))
-    } else {
-        Verdict::ok("")
-    })
 }
 
 #[cfg(test)]

@@ -2,16 +2,13 @@
 use crate::apt::{self, Package, Root};
 use crate::cache::{self, Cache, Partial};
 use crate::mirrors::Mirrors;
-use crate::proc;
 use crate::progress::{Progress, Step, Unit};
+use crate::unpack::unpack;
 use crate::version::{Line, Version};
 use anyhow::{bail, Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Where a tree comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -253,87 +250,6 @@ pub fn not_there(line: Line, seen: &[(&str, Package)], problems: &[String]) -> S
     text
 }
 
-/// Unpacks a linux-source package below `dir`; returns the tree.
-fn unpack(deb: &Path, dir: &Path, package: &str, progress: &mut Progress) -> Result<PathBuf> {
-    let outer = dir.join("deb");
-    let said = proc::say(Command::new("dpkg").arg("-x").arg(deb).arg(&outer))?;
-    if !said.status.success() {
-        bail!("dpkg -x {} failed: {}", deb.display(), said.err.trim());
-    }
-    std::fs::remove_file(deb)?;
-    let archive = outer.join(format!("usr/src/{package}.tar.xz"));
-    let inner = dir.join("tree");
-    std::fs::create_dir(&inner)?;
-    untar(&archive, &inner, package, progress)?;
-    std::fs::remove_dir_all(&outer)?;
-    Ok(inner)
-}
-
-/// Unpacks a `.tar.xz` with one top directory into `to`. The archive is fed to tar so that progress
-/// can be told.
-pub fn untar(archive: &Path, to: &Path, what: &str, progress: &mut Progress) -> Result<()> {
-    let mut file =
-        File::open(archive).with_context(|| format!("{}: no such archive", archive.display()))?;
-    let total = file.metadata()?.len();
-    progress(Step::Begin {
-        what: format!("Unpacking {what}"),
-        total: Some(total),
-        unit: Unit::Bytes,
-    });
-    let mut tar = Command::new("tar");
-    tar.args([
-        "-xJ",
-        "--strip-components=1",
-        "--no-same-owner",
-        "-f",
-        "-",
-        "-C",
-    ])
-    .arg(to)
-    .env("LC_ALL", "C")
-    .stdin(Stdio::piped())
-    .stderr(Stdio::piped());
-    let mut child = proc::spawn(&mut tar)?;
-    let stderr = child.0.stderr.take();
-    let words = std::thread::spawn(move || {
-        let mut text = String::new();
-        if let Some(mut stream) = stderr {
-            let _ = stream.read_to_string(&mut text);
-        }
-        text
-    });
-    let mut input = child.0.stdin.take().context("tar has no standard input")?;
-    let mut block = vec![0; 1 << 20];
-    let mut done = 0;
-    loop {
-        let n = file.read(&mut block)?;
-        // A write fails when tar gave up; its own words say why.
-        if n == 0 || input.write_all(&block[..n]).is_err() {
-            break;
-        }
-        done += n as u64;
-        progress(Step::Advance {
-            done,
-            detail: String::new(),
-        });
-    }
-    drop(input);
-    let status = child.0.wait()?;
-    let words = words.join().unwrap_or_default();
-    if !status.success() {
-        if words.contains("No space left") {
-            bail!("the disk is full; free 2 GB, or set XDG_CACHE_HOME to a larger disk");
-        }
-        // The first lines name the cause, the rest follow from it.
-        let first: Vec<&str> = words.lines().take(5).collect();
-        bail!("tar failed ({status}):\n{}", first.join("\n"));
-    }
-    progress(Step::End {
-        what: format!("Unpacked {what}"),
-    });
-    Ok(())
-}
-
 /// Takes a directory of the caller's as a source.
 ///
 /// # Errors
@@ -359,7 +275,7 @@ pub fn of_tree(dir: &Path, progress: &mut Progress) -> Result<Source> {
     let mut hash = Sha256::new();
     let mut done = 0;
     let mut told = 0;
-    for path in crate::workshop::files_below(&dir)? {
+    for path in crate::files::files_below(&dir)? {
         let full = dir.join(&path);
         let kind = std::fs::symlink_metadata(&full)?;
         let contents = if kind.is_symlink() {

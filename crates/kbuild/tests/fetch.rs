@@ -1,6 +1,7 @@
 //! Fetching fails clearly, and whole or not at all.
 use kbuild::cache::Cache;
-use kbuild::source::{cached, fetch, untar, Fetch};
+use kbuild::source::{cached, fetch, Fetch};
+use kbuild::unpack::untar;
 use kbuild::Line;
 use std::fs;
 use std::path::{Path, PathBuf};
