@@ -117,11 +117,13 @@ fn list(json: bool) -> Result<ExitCode> {
             .iter()
             .map(|arm| arm.name.as_str())
             .collect();
-        let minutes = runner::estimate(&experiment, host::jobs()) / 60.0;
+        let (usual, most) = runner::estimate(&experiment, host::jobs());
+        let (usual, most) = (minutes(usual), minutes(most));
         if json {
             rows.push(json!({
                 "name": experiment.name, "title": experiment.title, "path": experiment.path,
-                "arms": arms, "presets": experiment.presets, "minutes": minutes,
+                "arms": arms, "presets": experiment.presets,
+                "minutes": usual, "minutes_at_most": most,
             }));
             continue;
         }
@@ -131,10 +133,8 @@ fn list(json: bool) -> Result<ExitCode> {
         if !experiment.presets.is_empty() {
             println!("    presets: {}", experiment.presets.join(", "));
         }
-        println!(
-            "    takes about {minutes:.0} minutes, {} at once",
-            host::jobs()
-        );
+        let jobs = host::jobs();
+        println!("    takes about {usual} minutes, at most {most}; guests at once: {jobs}");
     }
     if json {
         println!("{}", serde_json::to_string_pretty(&rows)?);
@@ -173,12 +173,14 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     let summary = runner::run(&experiment, &options)?;
     let dir = summary.results.dir();
     if summary.interrupted {
+        let (made, dir) = (summary.trials.len(), dir.display());
         eprintln!(
-            "hotset: interrupted; {} of {} trials are in {}",
-            summary.trials.len(),
-            summary.planned,
-            dir.display()
+            "hotset: interrupted; {made} of {} trials are in {dir}",
+            summary.planned
         );
+        if made > 0 {
+            eprintln!("hotset: `hotset lab report {dir}` reports on these");
+        }
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let written = report::write(dir)?;
@@ -192,8 +194,16 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
             );
         }
     }
+    if summary.trials.len() < summary.planned {
+        let (made, planned) = (summary.trials.len(), summary.planned);
+        eprintln!("hotset: given up after {made} of {planned} trials; --keep-going goes on");
+    }
     let promises = written.study.promises.iter().all(|promise| promise.holds);
     Ok(ExitCode::from(u8::from(!promises || !summary.all_ok())))
+}
+
+fn minutes(seconds: f64) -> u64 {
+    (seconds / 60.0).ceil() as u64
 }
 
 /// The table or the JSON of a report.

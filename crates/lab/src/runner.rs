@@ -16,7 +16,7 @@ use anyhow::{bail, Context, Result};
 use kbuild::Step;
 use raw::record::{Outcome, Run, Trial, SCHEMA};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -59,12 +59,20 @@ impl Summary {
     }
 }
 
-/// About how long a run takes with `jobs` guests at once, in seconds, kernels built already.
-pub fn estimate(experiment: &Experiment, jobs: u32) -> f64 {
-    let trials = experiment.arms.len() as f64 * f64::from(experiment.repetitions);
+/// About how long a run takes with `jobs` guests at once, and how long at most, in seconds; kernels
+/// and data disk are there. Scenes that end on an event are taken to last a quarter of their limit.
+pub fn estimate(experiment: &Experiment, jobs: u32) -> (f64, f64) {
     // Boot, settling between scenes and power-off.
     const AROUND: f64 = 2.0;
-    (trials / f64::from(jobs.max(1))).ceil() * (experiment.scene_seconds() + AROUND)
+    let scenes = experiment.scenes.iter();
+    let usual = scenes.map(|scene| match scene.until {
+        Some(_) => scene.seconds / 4.0,
+        None => scene.seconds,
+    });
+    let trials = experiment.arms.len() as f64 * f64::from(experiment.repetitions);
+    let rounds = (trials / f64::from(jobs.max(1))).ceil();
+    let seconds = |scenes: f64| rounds * (scenes + AROUND);
+    (seconds(usual.sum()), seconds(experiment.scene_seconds()))
 }
 
 /// What all trials of a run share.
@@ -240,7 +248,7 @@ fn play(
     let next = AtomicUsize::new(0);
     let ended = Mutex::new(Vec::new());
     let failure: Mutex<Option<anyhow::Error>> = Mutex::new(None);
-    let give_up = AtomicUsize::new(0);
+    let give_up = AtomicBool::new(false);
     let mut display = Display::new(turns.len(), jobs, options.quiet);
     std::thread::scope(|scope| {
         let (tell, news) = channel();
@@ -248,7 +256,7 @@ fn play(
             let tell: Sender<News> = tell.clone();
             let (next, ended, failure, give_up) = (&next, &ended, &failure, &give_up);
             scope.spawn(move || {
-                while !shared.stop.asked() && give_up.load(Ordering::Acquire) == 0 {
+                while !shared.stop.asked() && !give_up.load(Ordering::Acquire) {
                     let Some(turn) = turns.get(next.fetch_add(1, Ordering::AcqRel)) else {
                         break;
                     };
@@ -257,7 +265,7 @@ fn play(
                             if matches!(trial.outcome, Outcome::Failed { .. })
                                 && !options.keep_going
                             {
-                                give_up.store(1, Ordering::Release);
+                                give_up.store(true, Ordering::Release);
                             }
                             let done = (trial.arm, trial.repetition, trial.outcome);
                             ended
@@ -270,7 +278,8 @@ fn play(
                             let mut failure =
                                 failure.lock().unwrap_or_else(|lock| lock.into_inner());
                             failure.get_or_insert(error);
-                            give_up.store(1, Ordering::Release);
+                            // What the other guests measure could not be kept either.
+                            shared.stop.ask();
                         }
                     }
                 }
