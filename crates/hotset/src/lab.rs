@@ -171,7 +171,7 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
         command: command(args),
     };
     let summary = runner::run(&experiment, &options)?;
-    let dir = summary.results.dir();
+    let dir = &summary.dir;
     if summary.interrupted {
         let (made, dir) = (summary.trials.len(), dir.display());
         eprintln!(

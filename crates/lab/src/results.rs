@@ -14,18 +14,32 @@ pub struct Results {
 }
 
 impl Results {
-    /// Makes the folder. One that has something in it is refused: runs do not mix.
+    /// Whether `dir` could be a run's: it is not there yet, or empty. Runs do not mix.
+    ///
+    /// # Errors
+    /// When it could not.
+    pub fn vacant(dir: &Path) -> Result<()> {
+        match std::fs::read_dir(dir).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => Ok(()),
+            Ok(false) => bail!(
+                "{} is not empty: give another folder with --out",
+                dir.display()
+            ),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error).with_context(|| dir.display().to_string()),
+        }
+    }
+
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// When it is not [vacant](Results::vacant) or cannot be made.
     pub fn create(dir: &Path) -> Result<Results> {
+        Results::vacant(dir)?;
         let what = || format!("making the results' folder {}", dir.display());
         std::fs::create_dir_all(dir)
             .map_err(explained)
             .with_context(what)?;
-        if std::fs::read_dir(dir).with_context(what)?.next().is_some() {
-            bail!(
-                "{} is not empty: give another folder with --out",
-                dir.display()
-            );
-        }
         for name in ["trials", "console"] {
             std::fs::create_dir(dir.join(name))
                 .map_err(explained)

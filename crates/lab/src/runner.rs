@@ -40,7 +40,8 @@ pub struct Options {
 /// How a run ended.
 #[derive(Debug)]
 pub struct Summary {
-    pub results: Results,
+    /// The folder of the run.
+    pub dir: PathBuf,
     /// Arm, repetition, outcome, in the order in which they ended.
     pub trials: Vec<(String, u32, Outcome)>,
     pub planned: usize,
@@ -94,6 +95,7 @@ struct Shared<'a> {
 /// When the lab itself fails: no kernel, no room on a disk, guests that do not boot at all. What was
 /// written until then stays readable.
 pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
+    Results::vacant(&options.out)?;
     let mut console = kbuild::Console::new(options.quiet);
     let images = kernels::images(
         experiment.arms.iter(),
@@ -101,27 +103,25 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         &mut |step| console.step(step),
     )?;
     let init = Init::find()?;
-    let results = Results::create(&options.out)?;
     // From here on signals are ours: there is something to put back.
     let signals = Stop::on_signals()?;
     let machine = &experiment.machine;
-    let memory_mb = experiment
-        .arms
-        .iter()
-        .filter_map(|arm| arm.memory_mb)
-        .fold(machine.memory_mb, u64::max);
+    let memories = experiment.arms.iter().filter_map(|arm| arm.memory_mb);
+    let memory_mb = memories.fold(machine.memory_mb, u64::max);
     let mut bed = Uml::new(Mode::Seccomp, memory_mb, options.jobs)?;
     let ready = ready(experiment, &mut bed, &images, &init, &signals, &mut console);
-    let interrupted = |results: Results| Summary {
-        results,
-        trials: Vec::new(),
-        planned: 1,
-        interrupted: true,
-    };
     let disk = match ready {
-        Err(_) if signals.asked() => return Ok(interrupted(results)),
+        Err(_) if signals.asked() => {
+            return Ok(Summary {
+                dir: options.out.clone(),
+                trials: Vec::new(),
+                planned: experiment.arms.len() * experiment.repetitions as usize,
+                interrupted: true,
+            })
+        }
         ready => ready?,
     };
+    let results = Results::create(&options.out)?;
     results.run(&header(experiment, options, &bed, &images))?;
     let turns = turns(
         experiment.arms.len(),
@@ -142,7 +142,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         trials,
         planned: turns.len(),
         interrupted: signals.asked(),
-        results,
+        dir: options.out.clone(),
     })
 }
 
