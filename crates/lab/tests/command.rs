@@ -204,7 +204,7 @@ fn ctrl_c_ends_the_guests_and_puts_the_sysctl_back() {
     let root = rustix::process::geteuid().is_root();
     let memory_mb = if root { before / 256 + 64 } else { 128 };
     if !root {
-        eprintln!("LEFT OUT, not root: that vm.max_map_count is raised and put back");
+        common::left_out("vm.max_map_count raised and put back, which needs root");
     }
     let memory = format!("machine.memory_mb={memory_mb}");
     let set = ["scenes=[{name='calm',run=['probe'],seconds=600},{name='pressure',seconds=1}]"];

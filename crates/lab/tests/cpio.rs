@@ -1,4 +1,6 @@
 //! The archive writer, read back by a reader of its own and by cpio(1).
+mod common;
+
 use lab::cpio::Archive;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -85,7 +87,9 @@ fn cpio_lists_it() {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("LEFT OUT: cpio(1) is not installed ({error}); the reader above has read it");
+            common::left_out(&format!(
+                "cpio(1), not installed ({error}); the reader has read it"
+            ));
             return;
         }
     };

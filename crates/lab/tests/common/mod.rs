@@ -1,6 +1,7 @@
 //! What tests of several concerns share.
 #![allow(dead_code)]
 use lab::initramfs::Init;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -32,11 +33,16 @@ pub fn programs() -> &'static PathBuf {
     })
 }
 
+/// Says what a test leaves out, past the test harness, which swallows what passing tests print.
+pub fn left_out(what: &str) {
+    let _ = writeln!(std::io::stderr(), "LEFT OUT: {what}");
+}
+
 /// A kernel for tests: `HOTSET_TEST_KERNEL`, else one of the cache. None when `HOTSET_NO_KERNEL=1`
 /// says to leave these tests out; a panic when there is no kernel and nobody said so.
 pub fn kernel(test: &str) -> Option<PathBuf> {
     if std::env::var_os("HOTSET_NO_KERNEL").is_some_and(|value| value == "1") {
-        eprintln!("LEFT OUT, as HOTSET_NO_KERNEL=1 says: {test}");
+        left_out(&format!("{test}, as HOTSET_NO_KERNEL=1 says"));
         return None;
     }
     if let Some(path) = std::env::var_os("HOTSET_TEST_KERNEL").map(PathBuf::from) {
