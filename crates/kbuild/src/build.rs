@@ -7,7 +7,7 @@ use crate::source::{self, Fetch, Origin, Source};
 use crate::version::Line;
 use crate::workshop::Workshop;
 use crate::{proc, version};
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -84,19 +84,8 @@ impl Request {
         self.kernel_dir.clone().map_or_else(rooms::kernel_dir, Ok)
     }
 
-    /// Takes the source, and sees to it that it is of the wanted line.
     pub(crate) fn source(&self, cache: &Cache, progress: &mut Progress) -> Result<Source> {
-        let source = source::get(cache, &self.origin, &self.fetch, progress)?;
-        let line = source.version.line();
-        if line != self.line {
-            bail!(
-                "{} holds Linux {}, not {}; say `{line}` to build that",
-                source.dir.display(),
-                source.version,
-                self.line
-            );
-        }
-        Ok(source)
+        source::get(cache, &self.origin, &self.fetch, progress)
     }
 }
 

@@ -9,7 +9,8 @@ pub const VARIABLE: &str = "HOTSET_KERNEL_DIR";
 /// The directory that holds `series/` and `config/`.
 ///
 /// Looked for as `$HOTSET_KERNEL_DIR`; as `kernel/` in the working directory and above it, then in
-/// the directory of this program and above it; then where a package puts it.
+/// the directory of this program and above it; in the source tree that this program was built in;
+/// then where a package puts it.
 ///
 /// # Errors
 /// When there is none; the message lists the places.
@@ -30,10 +31,11 @@ pub fn kernel_dir() -> Result<PathBuf> {
     {
         places.extend(start.ancestors().map(|dir| dir.join("kernel")));
     }
+    places.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel"));
     places.push("/usr/local/share/hotset/kernel".into());
     places.push("/usr/share/hotset/kernel".into());
     match places.iter().find(|dir| is_kernel_dir(dir)) {
-        Some(dir) => Ok(dir.clone()),
+        Some(dir) => Ok(std::fs::canonicalize(dir)?),
         None => bail!(
             "no kernel/config directory found in the working directory or above it, nor beside \
              this program, nor in /usr/share/hotset. Run inside a checkout, or set {VARIABLE}"

@@ -116,17 +116,26 @@ fn read_cached(dir: &Path) -> Result<Source> {
 /// Takes the tree of `origin`, fetching it where the cache has none.
 ///
 /// # Errors
-/// As [`fetch`] and [`of_tree`].
+/// As [`fetch`] and [`of_tree`]; and when the caller's tree is of another line than is wanted.
 pub fn get(
     cache: &Cache,
     origin: &Origin,
     fetching: &Fetch,
     progress: &mut Progress,
 ) -> Result<Source> {
-    match origin {
-        Origin::Tree(dir) => of_tree(dir, progress),
-        Origin::Debian => fetch(cache, fetching, progress),
+    let Origin::Tree(dir) = origin else {
+        return fetch(cache, fetching, progress);
+    };
+    let line = Version::of_tree(dir)?.line();
+    if line != fetching.line {
+        bail!(
+            "{} holds Linux {}, not {}; say {line} to use that",
+            dir.display(),
+            Version::of_tree(dir)?,
+            fetching.line
+        );
     }
+    of_tree(dir, progress)
 }
 
 /// Fetches Debian's package of a line into the cache, signatures checked, unless the cache holds
