@@ -264,16 +264,7 @@ impl Workshop {
         total: Option<u64>,
         progress: &mut Progress,
     ) -> Result<u64> {
-        // The mark stands while make runs: objects of a build that was cut off cannot be trusted.
-        let mark = self.dir.join("unclean");
-        if mark.exists() {
-            progress(Step::Note {
-                what: "The last build here was cut off: starting over".into(),
-            });
-            std::fs::remove_dir_all(self.objects())?;
-            std::fs::create_dir(self.objects())?;
-        }
-        std::fs::write(&mark, "")?;
+        let mark = self.mark(progress)?;
         let mut log = File::options()
             .create(true)
             .append(true)
@@ -290,6 +281,8 @@ impl Workshop {
             .arg("KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970")
             .args(["KBUILD_BUILD_USER=hotset", "KBUILD_BUILD_HOST=hotset"])
             .arg("KBUILD_BUILD_VERSION=1")
+            // Not used, yet their versions would go into the configuration.
+            .args(["RUSTC=false", "PAHOLE=false"])
             .args(arguments)
             .env("LC_ALL", "C");
         forget_build_variables(&mut command);
@@ -353,5 +346,32 @@ impl Workshop {
             what: format!("{what}: done"),
         });
         Ok(count)
+    }
+
+    /// Makes the mark that stands while make runs. Where one stands already, that build was cut
+    /// off, and what it wrote cannot be trusted: it is removed; after a restart of the machine,
+    /// which may have lost earlier writes too, everything is.
+    fn mark(&self, progress: &mut Progress) -> Result<PathBuf> {
+        let mark = self.dir.join("unclean");
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        if let Ok(left) = std::fs::read_to_string(&mark) {
+            let since = std::fs::metadata(&mark)?.modified()?;
+            let objects = self.objects();
+            let mut removed = 0;
+            for path in files_below(&objects)? {
+                let path = objects.join(path);
+                let changed = std::fs::symlink_metadata(&path)?.modified()?;
+                if left != boot || boot.is_empty() || changed >= since {
+                    removed += u64::from(remove(&path)?);
+                }
+            }
+            progress(Step::Note {
+                what: format!("The last build here was cut off: {removed} files of it cleared"),
+            });
+        }
+        // Not rewritten in place: its time says when make began.
+        remove(&mark)?;
+        std::fs::write(&mark, boot).with_context(|| mark.display().to_string())?;
+        Ok(mark)
     }
 }

@@ -186,15 +186,25 @@ fn objects_of_a_build_that_was_cut_off_are_not_trusted() {
     let built = room.ensure(Flavour::Vanilla).unwrap();
     fs::remove_dir_all(built.image.parent().unwrap()).unwrap();
     let workshop = room.workshop();
-    // As a power cut leaves it: an object that looks newer than its source and is rubbish.
-    fs::write(workshop.join("obj/mm/a.o"), "rubbish").unwrap();
-    fs::remove_file(workshop.join("obj/linux")).unwrap();
-    fs::write(workshop.join("unclean"), "").unwrap();
-    assert_eq!(
-        image(&room.ensure(Flavour::Vanilla).unwrap()),
-        "a\nb\nc\nz\n"
-    );
-    assert!(!workshop.join("unclean").exists());
+    room.compiled();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    for (mark, compiled) in [
+        // In the same session of the machine only what was written since is suspect,
+        (boot.as_str(), vec!["mm/a"]),
+        // after a power cut everything.
+        ("another boot", vec!["mm/a", "mm/z"]),
+    ] {
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        fs::write(workshop.join("unclean"), mark).unwrap();
+        // An object that looks newer than its source and is rubbish.
+        fs::write(workshop.join("obj/mm/a.o"), "rubbish").unwrap();
+        fs::remove_file(workshop.join("obj/linux")).unwrap();
+        let again = room.ensure(Flavour::Vanilla).unwrap();
+        assert_eq!(image(&again), "a\nb\nc\nz\n");
+        assert_eq!(room.compiled(), compiled);
+        assert!(!workshop.join("unclean").exists());
+        fs::remove_dir_all(again.image.parent().unwrap()).unwrap();
+    }
 }
 
 #[test]
