@@ -1,5 +1,30 @@
 //! What kbuild's make says, and what it must not hear.
+use crate::files::files_below;
+use anyhow::Result;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// How many objects are out of date once `changed` (full paths) were written, by kbuild's records of
+/// what each object was made from.
+///
+/// # Errors
+/// When a directory cannot be read.
+pub(crate) fn dependents(objects: &Path, changed: &[PathBuf]) -> Result<u64> {
+    if changed.is_empty() {
+        return Ok(0);
+    }
+    let changed: HashSet<&str> = changed.iter().filter_map(|path| path.to_str()).collect();
+    let mut count = 0;
+    for path in files_below(objects)? {
+        if path.to_string_lossy().ends_with(".o.cmd") {
+            let text = std::fs::read(objects.join(path))?;
+            let text = String::from_utf8_lossy(&text);
+            count += u64::from(text.split_whitespace().any(|word| changed.contains(word)));
+        }
+    }
+    Ok(count)
+}
 
 /// A caller's own build settings must not leak into ours: results would differ by who asked.
 pub(crate) fn forget_build_variables(command: &mut Command) {
@@ -72,6 +97,19 @@ pub(crate) fn relevant(lines: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_out_of_date_are_counted_by_kbuilds_records() {
+        let dir = tempfile::tempdir().unwrap();
+        let mm = dir.path().join("mm");
+        std::fs::create_dir(&mm).unwrap();
+        for (name, header) in [("a", "x.h"), ("b", "x.h"), ("c", "x.hh")] {
+            let text = format!("deps_{name}.o := \\\n  /src/{header} \\\n\n");
+            std::fs::write(mm.join(format!(".{name}.o.cmd")), text).unwrap();
+        }
+        let count = |path: &str| dependents(dir.path(), &[path.into()]).unwrap();
+        assert_eq!((count("/src/x.h"), count("/src/y.h")), (2, 0));
+    }
 
     #[test]
     fn steps_are_told_from_other_lines() {

@@ -7,13 +7,14 @@
 use crate::cache::{self, Cache, Lock};
 use crate::config;
 use crate::files::{files_below, put, remove};
-use crate::make::{forget_build_variables, relevant, step_of};
+use crate::make::{dependents, forget_build_variables, relevant, step_of};
 use crate::proc::{self, News};
 use crate::progress::{Progress, Step, Unit};
 use crate::series::Overlay;
 use crate::source::Source;
 use anyhow::{bail, Context, Result};
 use sha2::{Digest, Sha256};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
@@ -24,6 +25,8 @@ use std::process::Command;
 const WORK_BYTES: u64 = 600_000_000;
 /// Steps of a whole build, where none was counted yet.
 const TYPICAL_STEPS: u64 = 660;
+/// Steps that come with any change: a few generated files, and linking.
+const LINK_STEPS: u64 = 18;
 /// A copied tree.
 const COPY_BYTES: u64 = 2_000_000_000;
 
@@ -33,6 +36,8 @@ pub struct Workshop {
     arch: String,
     source: Source,
     jobs: usize,
+    /// Objects that depend on files written since the last build.
+    stale: Cell<u64>,
     _lock: Lock,
 }
 
@@ -73,6 +78,7 @@ impl Workshop {
             arch: arch.into(),
             source: source.clone(),
             jobs: jobs.unwrap_or(cpus),
+            stale: Cell::new(0),
             _lock: lock,
         })
     }
@@ -110,11 +116,12 @@ impl Workshop {
         }
     }
 
-    /// Brings the tree to the source with `overlay` over it. Returns how many files were written.
+    /// Brings the tree to the source with `overlay` over it. Returns the files that were
+    /// written or removed.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub fn set(&self, overlay: &Overlay, progress: &mut Progress) -> Result<u64> {
+    pub fn set(&self, overlay: &Overlay, progress: &mut Progress) -> Result<Vec<PathBuf>> {
         let tree = self.tree();
         let fresh = !tree.exists();
         // Hard links save 1.8 GB and time; a caller's tree may be edited in place, so is copied.
@@ -132,21 +139,24 @@ impl Workshop {
         for file in overlay.existing() {
             wanted.insert(file.to_path_buf());
         }
-        let mut written = 0;
+        let mut written = Vec::new();
         for (index, path) in wanted.iter().enumerate() {
             let to = tree.join(path);
             let (from, patched) = match overlay.look_up(path) {
                 None => (self.source.dir.join(path), false),
                 Some(Some(from)) => (from, true),
                 Some(None) => {
-                    written += u64::from(remove(&to)?);
+                    if remove(&to)? {
+                        written.push(to);
+                    }
                     continue;
                 }
             };
-            written +=
-                u64::from(put(&from, &to, link && !patched).with_context(|| {
-                    format!("copying {} to {}", path.display(), tree.display())
-                })?);
+            let wrote = put(&from, &to, link && !patched)
+                .with_context(|| format!("copying {} to {}", path.display(), tree.display()))?;
+            if wrote {
+                written.push(to);
+            }
             if index % 1000 == 0 {
                 progress(Step::Advance {
                     done: index as u64,
@@ -157,15 +167,22 @@ impl Workshop {
         if !fresh {
             for path in files_below(&tree)? {
                 if !wanted.contains(&path) {
-                    written += u64::from(remove(&tree.join(path))?);
+                    let path = tree.join(path);
+                    if remove(&path)? {
+                        written.push(path);
+                    }
                 }
             }
+        }
+        if !fresh {
+            let stale = dependents(&self.objects(), &written)?;
+            self.stale.set(self.stale.get() + stale);
         }
         progress(Step::End {
             what: if fresh {
                 format!("Tree laid out: {} files", wanted.len())
             } else {
-                format!("Tree brought up to date: {written} files changed")
+                format!("Tree brought up to date: {} files changed", written.len())
             },
         });
         Ok(written)
@@ -205,7 +222,7 @@ impl Workshop {
         let local = format!("LOCALVERSION={suffix}");
         let steps = self.dir.join("steps");
         let fresh = !self.objects().join("vmlinux.o").exists();
-        // A fresh build's length is known from the last; a later one's is not.
+        // For the bar only: what is really built is make's affair.
         let guess = if fresh {
             let last = std::fs::read_to_string(&steps).ok();
             Some(
@@ -213,12 +230,13 @@ impl Workshop {
                     .unwrap_or(TYPICAL_STEPS),
             )
         } else {
-            None
+            Some(self.stale.get() + LINK_STEPS)
         };
         let count = self.make(&[&local, self.target()], what, guess, progress)?;
         if fresh {
             std::fs::write(&steps, count.to_string())?;
         }
+        self.stale.set(0);
         Ok(())
     }
 
