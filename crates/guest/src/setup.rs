@@ -13,6 +13,17 @@ pub const DATA: &str = "/data";
 /// Parent of all the workers' cgroups; carries the disk's throttle.
 const CGROUP: &str = "/sys/fs/cgroup/work";
 
+/// Settings that every trial tells, written or not: a report must say what a default was.
+const TOLD: [&str; 7] = [
+    "/proc/sys/vm/workingset_protection",
+    "/proc/sys/vm/anon_min_ratio",
+    "/proc/sys/vm/clean_min_ratio",
+    "/proc/sys/vm/clean_low_ratio",
+    "/proc/sys/vm/swappiness",
+    "/sys/kernel/mm/lru_gen/enabled",
+    "/sys/kernel/mm/lru_gen/min_ttl_ms",
+];
+
 pub fn mounts() -> Result<()> {
     let none = MountFlags::empty();
     for (kind, at) in [
@@ -65,13 +76,18 @@ pub fn shield() -> Result<()> {
     write("/proc/self/oom_score_adj", "-1000")
 }
 
-/// Makes the settings, and reads each back as the kernel has it.
+/// Makes the settings, and reads them and what else matters back as the kernel has it.
 pub fn settings(spec: &GuestSpec) -> Result<BTreeMap<String, String>> {
-    let mut values = BTreeMap::new();
     for knob in &spec.knobs {
         write(&knob.path, &knob.value)?;
-        let value = std::fs::read_to_string(&knob.path).unwrap_or_default();
-        values.insert(knob.path.clone(), value.trim().to_string());
+    }
+    let written = spec.knobs.iter().map(|knob| knob.path.as_str());
+    let mut values = BTreeMap::new();
+    for path in TOLD.into_iter().chain(written) {
+        // What this kernel does not have is left out.
+        if let Ok(value) = std::fs::read_to_string(path) {
+            values.insert(path.to_string(), value.trim().to_string());
+        }
     }
     Ok(values)
 }

@@ -38,11 +38,19 @@ pub fn left_out(what: &str) {
     let _ = writeln!(std::io::stderr(), "LEFT OUT: {what}");
 }
 
+/// Whether `HOTSET_NO_KERNEL=1` says to leave out what needs a kernel; says what is left out.
+pub fn no_kernels(test: &str) -> bool {
+    let none = std::env::var_os("HOTSET_NO_KERNEL").is_some_and(|value| value == "1");
+    if none {
+        left_out(&format!("{test}, as HOTSET_NO_KERNEL=1 says"));
+    }
+    none
+}
+
 /// A kernel for tests: `HOTSET_TEST_KERNEL`, else one of the cache. None when `HOTSET_NO_KERNEL=1`
 /// says to leave these tests out; a panic when there is no kernel and nobody said so.
 pub fn kernel(test: &str) -> Option<PathBuf> {
-    if std::env::var_os("HOTSET_NO_KERNEL").is_some_and(|value| value == "1") {
-        left_out(&format!("{test}, as HOTSET_NO_KERNEL=1 says"));
+    if no_kernels(test) {
         return None;
     }
     if let Some(path) = std::env::var_os("HOTSET_TEST_KERNEL").map(PathBuf::from) {
