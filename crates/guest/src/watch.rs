@@ -22,12 +22,14 @@ impl Kills {
     }
 }
 
-/// Starts the watcher. It observes `exhausted_to_kill_ms` for each OOM kill that comes while
-/// memory is exhausted, and says an event `oom-kill` for every one.
+/// Starts the watcher. For each OOM kill it says an event `oom-kill`, and observes
+/// `exhausted_to_kill_ms` where memory was exhausted before.
 ///
-/// Exhausted means: no swap left (under 1% and 1 MiB), free pages under the high watermarks, and
+/// Exhausted means: no swap left (under 1% or 1 MiB), free pages under the high watermarks, and
 /// clean file pages at or under the workload's floor. It is the same moment for every arm,
-/// protected or not: from there on an allocation can only take what the floor would keep.
+/// protected or not: from there on an allocation can only take what the floor would keep. When the
+/// kill comes between two looks, and two of the three were true at the first of them, the time
+/// between the looks is what is observed: an upper bound.
 pub fn start(workload: &Workload, channel: Arc<Channel>, stop: Arc<AtomicBool>) -> Arc<Kills> {
     let kills = Arc::new(Kills::default());
     let floor_pages = workload.exhausted_below.bytes() / 4096;
@@ -56,8 +58,11 @@ struct Watcher {
     floor_pages: u64,
     /// Sum of the zones' high watermarks, in pages.
     high_pages: u64,
+    /// When the exhaustion began that lasts still, and when it was last seen.
     since: Option<f64>,
-    last: f64,
+    seen: f64,
+    /// The last look that read vmstat, and how many of the three signs it found.
+    last: (f64, u32),
     kills: u64,
     tick: u32,
 }
@@ -68,47 +73,50 @@ impl Watcher {
             floor_pages,
             high_pages: 0,
             since: None,
-            last: 0.0,
+            seen: 0.0,
+            last: (now_ms(), 0),
             kills: 0,
             tick: 0,
         }
     }
 
-    fn look(&mut self, channel: &Channel, seen: &Kills) {
+    fn look(&mut self, channel: &Channel, kills: &Kills) {
         let now = now_ms();
         // Watermarks change when a knob is written, seldom: once a second is enough.
         if self.tick.is_multiple_of(100) {
             self.high_pages = high_watermarks();
         }
         self.tick = self.tick.wrapping_add(1);
-        let short = self.short();
-        let mut vmstat = None;
-        if short {
-            let text = read("/proc/vmstat").unwrap_or_default();
-            if self.clean(&text) <= self.floor_pages {
-                self.since.get_or_insert(now);
-                self.last = now;
-            }
-            vmstat = Some(text);
+        let (free, swap) = self.short();
+        // vmstat costs more than sysinfo(2): read when it matters, else for the kills alone.
+        if !free && !swap && self.since.is_none() && !self.tick.is_multiple_of(5) {
+            return;
         }
-        if self.since.is_some() || self.tick.is_multiple_of(5) {
-            let text = vmstat.unwrap_or_else(|| read("/proc/vmstat").unwrap_or_default());
-            let kills = vmstat_field(&text, "oom_kill").unwrap_or(0);
-            if kills > self.kills {
-                if let Some(since) = self.since.take() {
-                    channel.observe("exhausted_to_kill_ms".into(), since, now - since);
-                }
-                channel.event("oom-kill", format!("{} in all", kills));
-                self.kills = kills;
-                seen.0.store(kills, Ordering::Release);
-            }
+        let vmstat = read("/proc/vmstat").unwrap_or_default();
+        let clean = self.clean(&vmstat) <= self.floor_pages;
+        let signs = u32::from(free) + u32::from(swap) + u32::from(clean);
+        if signs == 3 {
+            self.since.get_or_insert(now);
+            self.seen = now;
         }
-        if self.since.is_some() && now - self.last > PASSED_MS {
+        let killed = vmstat_field(&vmstat, "oom_kill").unwrap_or(0);
+        if killed > self.kills {
+            let between = (self.last.1 >= 2).then_some(self.last.0);
+            if let Some(since) = self.since.take().or(between) {
+                channel.observe("exhausted_to_kill_ms".into(), since, now - since);
+            }
+            channel.event("oom-kill", format!("{killed} in all"));
+            self.kills = killed;
+            kills.0.store(killed, Ordering::Release);
+        }
+        if self.since.is_some() && now - self.seen > PASSED_MS {
             self.since = None;
         }
+        self.last = (now, signs);
     }
 
-    fn short(&self) -> bool {
+    /// Whether free pages are short, and whether swap is used up.
+    fn short(&self) -> (bool, bool) {
         let info = rustix::system::sysinfo();
         let unit = u64::from(info.mem_unit.max(1));
         let (free, swap, swap_free) = (
@@ -116,7 +124,7 @@ impl Watcher {
             info.totalswap as u64 * unit,
             info.freeswap as u64 * unit,
         );
-        swap_free <= (swap / 100).max(1 << 20) && free <= self.high_pages
+        (free <= self.high_pages, swap_free <= (swap / 100).max(1 << 20))
     }
 
     /// Clean pages on the file LRU lists.

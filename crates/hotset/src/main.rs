@@ -24,6 +24,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Rust ignores SIGPIPE, and then `hotset ... | head` ends in a panic.
+    // SAFETY: nothing else runs yet, and the default action needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let result = match Cli::parse().command {
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
