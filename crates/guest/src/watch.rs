@@ -124,7 +124,10 @@ impl Watcher {
             info.totalswap as u64 * unit,
             info.freeswap as u64 * unit,
         );
-        (free <= self.high_pages, swap_free <= (swap / 100).max(1 << 20))
+        (
+            free <= self.high_pages,
+            swap_free <= (swap / 100).max(1 << 20),
+        )
     }
 
     /// Clean pages on the file LRU lists.
