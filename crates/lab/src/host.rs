@@ -28,13 +28,13 @@ pub fn jobs() -> u32 {
     (cpus() / 2).max(1)
 }
 
-/// Columns of the terminal on standard output; 100 where that is none.
+/// Columns of the terminal on standard output; 80 where that is none.
 pub fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     size.ok()
         .map(|size| size.ws_col.into())
         .filter(|columns| *columns > 0)
-        .unwrap_or(100)
+        .unwrap_or(80)
 }
 
 /// Seconds since the epoch as `20261121-024512`, in UTC, for names of folders.
