@@ -28,8 +28,8 @@ impl Kills {
 /// Exhausted means: no swap left (under 1% or 1 MiB), free pages under the high watermarks, and
 /// clean file pages at or under the workload's floor. It is the same moment for every arm,
 /// protected or not: from there on an allocation can only take what the floor would keep. When the
-/// kill comes between two looks, and two of the three were true at the first of them, the time
-/// between the looks is what is observed: an upper bound.
+/// kill comes between two looks, and clean pages were at the floor at the first of them, the time
+/// between the looks is what is observed: an upper bound, since the rest came after that look.
 pub fn start(workload: &Workload, channel: Arc<Channel>, stop: Arc<AtomicBool>) -> Arc<Kills> {
     let kills = Arc::new(Kills::default());
     let floor_pages = workload.exhausted_below.bytes() / 4096;
@@ -61,8 +61,8 @@ struct Watcher {
     /// When the exhaustion began that lasts still, and when it was last seen.
     since: Option<f64>,
     seen: f64,
-    /// The last look that read vmstat, and how many of the three signs it found.
-    last: (f64, u32),
+    /// The last look that read vmstat, and whether clean pages were at the floor.
+    last: (f64, bool),
     kills: u64,
     tick: u32,
 }
@@ -74,7 +74,7 @@ impl Watcher {
             high_pages: 0,
             since: None,
             seen: 0.0,
-            last: (now_ms(), 0),
+            last: (now_ms(), false),
             kills: 0,
             tick: 0,
         }
@@ -89,19 +89,18 @@ impl Watcher {
         self.tick = self.tick.wrapping_add(1);
         let (free, swap) = self.short();
         // vmstat costs more than sysinfo(2): read when it matters, else for the kills alone.
-        if !free && !swap && self.since.is_none() && !self.tick.is_multiple_of(5) {
+        if !free && !swap && self.since.is_none() && !self.tick.is_multiple_of(2) {
             return;
         }
         let vmstat = read("/proc/vmstat").unwrap_or_default();
         let clean = self.clean(&vmstat) <= self.floor_pages;
-        let signs = u32::from(free) + u32::from(swap) + u32::from(clean);
-        if signs == 3 {
+        if free && swap && clean {
             self.since.get_or_insert(now);
             self.seen = now;
         }
         let killed = vmstat_field(&vmstat, "oom_kill").unwrap_or(0);
         if killed > self.kills {
-            let between = (self.last.1 >= 2).then_some(self.last.0);
+            let between = self.last.1.then_some(self.last.0);
             if let Some(since) = self.since.take().or(between) {
                 channel.observe("exhausted_to_kill_ms".into(), since, now - since);
             }
@@ -112,7 +111,7 @@ impl Watcher {
         if self.since.is_some() && now - self.seen > PASSED_MS {
             self.since = None;
         }
-        self.last = (now, signs);
+        self.last = (now, clean);
     }
 
     /// Whether free pages are short, and whether swap is used up.
