@@ -236,7 +236,7 @@ fn show(dir: &Path, written: &Written, summary: Option<&Summary>, json: bool) ->
 fn default_out(name: &str) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| since.as_secs());
-    PathBuf::from("results").join(format!("{name}-{}", host::timestamp(now)))
+    PathBuf::from("results").join(format!("{name}-{}", report::stamp(now)))
 }
 
 /// The command line that makes this run again, without the folder it went to.

@@ -7,6 +7,7 @@ mod load;
 pub mod study;
 mod write;
 
+pub use format::number::stamp;
 pub use format::terminal::terminal;
 pub use load::{load, Results};
 pub use study::{study, PromiseResult, Study};

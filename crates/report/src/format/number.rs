@@ -84,10 +84,21 @@ pub fn times(x: f64) -> String {
 
 /// `2026-11-21 02:28 UTC` of seconds since the epoch.
 pub fn date(epoch_s: u64) -> String {
-    let (days, second) = (epoch_s / 86_400, epoch_s % 86_400);
-    let leap = |y: u64| (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+    let [year, month, day, hour, minute, _] = civil(epoch_s);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+/// `20261121-022803` of seconds since the epoch, in UTC, for names of folders.
+pub fn stamp(epoch_s: u64) -> String {
+    let [year, month, day, hour, minute, second] = civil(epoch_s);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+}
+
+/// Year, month, day, hour, minute and second in UTC.
+fn civil(epoch_s: u64) -> [u64; 6] {
+    let (mut day, second) = (epoch_s / 86_400, epoch_s % 86_400);
+    let leap = |y: u64| (y.is_multiple_of(4) && !y.is_multiple_of(100)) || y.is_multiple_of(400);
     let mut year = 1970;
-    let mut day = days;
     while day >= 365 + u64::from(leap(year)) {
         day -= 365 + u64::from(leap(year));
         year += 1;
@@ -101,12 +112,14 @@ pub fn date(epoch_s: u64) -> String {
         day -= length;
         month += 1;
     }
-    format!(
-        "{year:04}-{month:02}-{:02} {:02}:{:02} UTC",
+    [
+        year,
+        month,
         day + 1,
         second / 3600,
-        second % 3600 / 60
-    )
+        second % 3600 / 60,
+        second % 60,
+    ]
 }
 
 #[cfg(test)]
@@ -152,6 +165,7 @@ mod tests {
     fn dates() {
         assert_eq!(date(0), "1970-01-01 00:00 UTC");
         assert_eq!(date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(stamp(951_827_696), "20000229-123456");
         assert_eq!(date(1_000_000_000), "2001-09-09 01:46 UTC");
         assert_eq!(date(1_798_761_599), "2026-12-31 23:59 UTC");
     }
