@@ -5,6 +5,7 @@ use crate::initramfs::Init;
 use crate::stop::Stop;
 use anyhow::{bail, Result};
 use raw::spec::{Disk, GuestSpec, Task};
+use raw::wire::Line;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub fn probe(bed: &mut Uml, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) 
             continue;
         }
         bed.set_mode(mode);
-        let heard = boot(bed, kernel, init, cpus, stop)?;
+        let (heard, _) = boot(bed, kernel, init, cpus, stop)?;
         match heard.ending {
             Ending::Finished => return Ok(()),
             Ending::Stopped => bail!("interrupted"),
@@ -36,8 +37,18 @@ pub fn probe(bed: &mut Uml, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) 
     )
 }
 
-/// Boots a kernel, has the guest say hello, and powers off.
-pub fn boot(bed: &dyn Bed, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -> Result<Heard> {
+/// Boots a kernel, has the guest say hello, and powers off. What was heard of it, and its
+/// `uname -r` if it got as far as saying so.
+///
+/// # Errors
+/// When the guest cannot be started. One that does not boot is no error but an [`Ending`].
+pub fn boot(
+    bed: &dyn Bed,
+    kernel: &Path,
+    init: &Init,
+    cpus: u32,
+    stop: &Stop,
+) -> Result<(Heard, Option<String>)> {
     let spec = GuestSpec {
         seed: 0,
         knobs: Vec::new(),
@@ -61,7 +72,13 @@ pub fn boot(bed: &dyn Bed, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -
         silent: Duration::from_secs(60),
         total: Duration::from_secs(60),
     };
-    attend(&mut guest, &mut std::io::sink(), limits, stop, &mut |_| {
+    let mut release = None;
+    let mut hear = |line| {
+        if let Line::Hello { release: said, .. } = line {
+            release = Some(said);
+        }
         Ok(())
-    })
+    };
+    let heard = attend(&mut guest, &mut std::io::sink(), limits, stop, &mut hear)?;
+    Ok((heard, release))
 }

@@ -1,21 +1,16 @@
 //! Boots a kernel to userspace for `hotset kernel check`.
 use anyhow::{bail, Result};
 use kbuild::check::BootInfo;
-use lab::attend::{attend, Ending, Limits};
-use lab::bed::{Bed, Boot, Mode, Uml};
+use lab::attend::Ending;
+use lab::bed::{Mode, Uml};
 use lab::initramfs::Init;
-use lab::probe::probe;
+use lab::probe::{boot, probe};
 use lab::stop::Stop;
-use raw::spec::{Disk, GuestSpec, Task};
-use raw::wire::Line;
 use std::cell::RefCell;
 use std::path::Path;
-use std::time::Duration;
 
 /// Enough to boot, and too little to need anything of the host.
 const MEMORY_MB: u64 = 64;
-/// A guest is up in half a second; a loaded machine may take long.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A bed, readied at the first boot.
 pub struct Booter {
@@ -50,44 +45,8 @@ impl Booter {
         let Some(bed) = bed.as_ref() else {
             bail!("there is no bed");
         };
-        let spec = GuestSpec {
-            seed: 0,
-            knobs: Vec::new(),
-            zram_mb: 0,
-            disk: Disk {
-                device: bed.device().into(),
-                read_bps: 0,
-                read_iops: 0,
-            },
-            sample_ms: 1000,
-            task: Task::Boot,
-        };
-        let mut guest = bed.start(&Boot {
-            kernel,
-            initramfs: &self.init.archive(&spec)?,
-            disk: None,
-            memory_mb: MEMORY_MB,
-            cpus: 1,
-        })?;
-        let limits = Limits {
-            silent: PATIENCE,
-            total: PATIENCE,
-        };
-        let mut said = None;
-        let mut hear = |line| {
-            if let Line::Hello { release, .. } = line {
-                said = Some(release);
-            }
-            Ok(())
-        };
-        let heard = attend(
-            &mut guest,
-            &mut std::io::sink(),
-            limits,
-            &self.stop,
-            &mut hear,
-        )?;
-        match (heard.ending, said) {
+        let (heard, release) = boot(bed, kernel, &self.init, 1, &self.stop)?;
+        match (heard.ending, release) {
             (Ending::Finished, Some(release)) => Ok(BootInfo {
                 release,
                 seconds: heard.boot.as_secs_f64(),
