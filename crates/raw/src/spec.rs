@@ -166,6 +166,10 @@ pub enum Work {
         period_ms: u64,
         #[serde(default)]
         fill: Fill,
+        /// Touch as many pages as there are, each drawn at random, rather than each in turn. Going
+        /// round in turn over more than fits is every policy's worst case, and chaotic.
+        #[serde(default)]
+        random: bool,
     },
     /// Read a file once from end to end and exit. Observes `<worker>.read_ms`.
     ReadOnce { file: String },

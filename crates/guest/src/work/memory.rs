@@ -48,29 +48,36 @@ pub fn hog(size: u64, rate: u64, fill: Fill, seed: u64) -> Result<()> {
     }
 }
 
-/// Holds `size` bytes and touches every page each period.
-pub fn touch(
-    worker: &str,
-    size: u64,
-    period_ms: u64,
-    fill: Fill,
-    seed: u64,
-    channel: &Channel,
-) -> Result<()> {
+/// The pages that a worker touches.
+pub struct Set {
+    pub size: u64,
+    pub fill: Fill,
+    /// Pages drawn at random rather than in turn.
+    pub random: bool,
+}
+
+/// Holds the set and touches as many pages as it has each period.
+pub fn touch(worker: &str, set: &Set, period_ms: u64, seed: u64, channel: &Channel) -> Result<()> {
     let mut random = Random::new(seed);
-    let memory = map(size as usize)?;
+    let memory = map(set.size as usize)?;
     for page in memory.chunks_mut(PAGE) {
-        random.page(page, fill);
+        random.page(page, set.fill);
     }
+    let pages = memory.len() / PAGE;
     let swapped_in = || vmstat_field(&read("/proc/vmstat").unwrap_or_default(), "pswpin");
     while !stopping() {
         let before = swapped_in();
         let begin = now_ms();
-        for page in memory.chunks_mut(PAGE) {
-            // Volatile: the compiler would see that nobody reads it. Never the page's own value, so
-            // that a page of zeros stays one.
+        for turn in 0..pages {
+            let page = if set.random {
+                (random.next() % pages as u64) as usize
+            } else {
+                turn
+            };
+            // Volatile: the compiler would see that nobody reads it. Read, not written, so that a
+            // page of zeros stays one.
             // SAFETY: the pointer is to the first byte of a live, mapped page.
-            unsafe { std::ptr::read_volatile(page.as_ptr()) };
+            unsafe { std::ptr::read_volatile(memory[page * PAGE..].as_ptr()) };
         }
         channel.observe(format!("{worker}.round_ms"), begin, now_ms() - begin);
         // A kernel without swap has no such counter, and then there is nothing to observe.

@@ -57,7 +57,15 @@ fn run(name: &str) -> Result<()> {
             size,
             period_ms,
             fill,
-        } => memory::touch(name, size.bytes(), *period_ms, *fill, seed, &channel),
+            random,
+        } => {
+            let set = memory::Set {
+                size: size.bytes(),
+                fill: *fill,
+                random: *random,
+            };
+            memory::touch(name, &set, *period_ms, seed, &channel)
+        }
         Work::Stream { file } => read::stream(file),
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
