@@ -1,16 +1,16 @@
 //! `hotset kernel`: command line in, calls to kbuild and a table or JSON out.
-use anyhow::Result;
+use anyhow::{bail, Result};
 use clap::{Args, Subcommand};
-use kbuild::build::{self, Request};
 use kbuild::cache::Cache;
-use kbuild::check::{self, Only, Report, Verdict};
+use kbuild::check::{self, Only};
 use kbuild::source::{self, Fetch};
-use kbuild::{version, Console, Flavour, Line, Origin};
+use kbuild::{Console, Flavour, Line, Origin, Request};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod boot;
+mod show;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -26,7 +26,7 @@ pub enum Command {
         hotset kernel fetch 6.12 --refresh    the newest 6.12, even if the cache has one\n  \
         hotset kernel fetch 7.3 --tree ~/linux   only see whether that tree would do")]
     Fetch(FetchArgs),
-    /// Build a kernel that the lab can boot, with the series or without
+    /// Build a kernel that the lab can boot, with a series or without
     ///
     /// Fetches what is missing. The image is kept in ${XDG_CACHE_HOME:-~/.cache}/hotset/kernel
     /// under a hash of source, configuration, patches and compiler, and built but once: about 4
@@ -34,6 +34,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         hotset kernel build                   7.3 with the series, User-Mode Linux\n  \
         hotset kernel build 7.3 --vanilla     the same without a patch\n  \
+        hotset kernel build 6.12 --series both --arch x86_64   for QEMU, with both series\n  \
+        hotset kernel build --arch x86_64 --variant debug      with lockdep and KASAN\n  \
         hotset kernel build --series-dir my/patches --tree ~/linux --json")]
     Build(BuildArgs),
     /// Check a series patch by patch: applies, builds, boots, no warnings, checkpatch
@@ -102,12 +104,15 @@ impl SourceArgs {
 /// What is built, and how; for build and check.
 #[derive(Args)]
 struct HowArgs {
-    /// Directory of NNNN-*.patch files [default: kernel/series/VERSION]
+    /// Directory of NNNN-*.patch files, instead of those in kernel/series
     #[arg(long, value_name = "DIR")]
     series_dir: Option<PathBuf>,
     /// Architecture, as for make ARCH=; kernel/config has a fragment for each
     #[arg(long, default_value = "um")]
     arch: String,
+    /// Another configuration: kernel/config/ARCH-NAME.config is laid over the architecture's
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
     /// Compiler jobs to run at once [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -120,9 +125,10 @@ struct HowArgs {
 pub struct BuildArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// With the series' patches (this is the default)
-    #[arg(long, conflicts_with = "vanilla")]
-    series: bool,
+    /// Which patches: protection, swappiness, or both [default: protection]
+    #[arg(long, value_name = "SERIES", conflicts_with = "vanilla", num_args = 0..=1,
+          default_missing_value = "protection", value_parser = which_series)]
+    series: Option<Flavour>,
     /// Without patches
     #[arg(long, conflicts_with = "series_dir")]
     vanilla: bool,
@@ -134,6 +140,10 @@ pub struct BuildArgs {
 pub struct CheckArgs {
     #[command(flatten)]
     source: SourceArgs,
+    /// Series to check: protection, swappiness (on a kernel as it is), or both (swappiness on top
+    /// of protection) [default: each that there is for VERSION]
+    #[arg(long, value_name = "SERIES", value_parser = which_series)]
+    series: Vec<Flavour>,
     /// Patches to check, by number: 3, 3.., ..3 or 2..4 (both included) [default: all]
     #[arg(long, value_name = "RANGE")]
     only: Option<Only>,
@@ -144,9 +154,18 @@ pub struct CheckArgs {
     how: HowArgs,
 }
 
+/// Reads `--series`.
+fn which_series(text: &str) -> Result<Flavour> {
+    match text.parse() {
+        Ok(flavour @ (Flavour::Series | Flavour::Swappiness | Flavour::Both)) => Ok(flavour),
+        _ => bail!("say protection, swappiness or both"),
+    }
+}
+
 fn request(source: &SourceArgs, how: &HowArgs, flavour: Flavour) -> Request {
     Request {
         arch: how.arch.clone(),
+        variant: how.variant.clone(),
         origin: source.origin(),
         fetch: source.fetch(false),
         series_dir: how.series_dir.clone(),
@@ -161,7 +180,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Fetch(args) => fetch(&args, &mut console),
         Command::Build(args) => build(&args, &mut console),
         Command::Check(args) => check(&args, &mut console),
-        Command::List { json } => list(json),
+        Command::List { json } => show::list(json),
     }
 }
 
@@ -189,7 +208,7 @@ fn build(args: &BuildArgs, console: &mut Console) -> Result<ExitCode> {
     let flavour = if args.vanilla {
         Flavour::Vanilla
     } else {
-        Flavour::Series
+        args.series.unwrap_or(Flavour::Series)
     };
     let request = request(&args.source, &args.how, flavour);
     let built = kbuild::ensure(&request, &mut |step| console.step(step))?;
@@ -206,8 +225,31 @@ fn build(args: &BuildArgs, console: &mut Console) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The series to check: those asked for, else each that there is. The second series comes first: it
+/// is checked on what `build --vanilla` left, and what stands on the first follows that.
+fn to_check(args: &CheckArgs) -> Result<Vec<Flavour>> {
+    if !args.series.is_empty() {
+        return Ok(args.series.clone());
+    }
+    // Numbers name patches of one series; a directory is one.
+    if args.only.is_some() || args.how.series_dir.is_some() {
+        return Ok(vec![Flavour::Series]);
+    }
+    let mut found = Vec::new();
+    for flavour in [Flavour::Swappiness, Flavour::Series, Flavour::Both] {
+        let dirs = request(&args.source, &args.how, flavour).series_dirs()?;
+        if dirs.iter().all(|dir| dir.is_dir()) {
+            found.push(flavour);
+        }
+    }
+    if found.is_empty() {
+        // Says where it looked.
+        request(&args.source, &args.how, Flavour::Series).series()?;
+    }
+    Ok(found)
+}
+
 fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
-    let request = request(&args.source, &args.how, Flavour::Series);
     let booter = if args.no_boot {
         None
     } else {
@@ -217,121 +259,29 @@ fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
         .as_ref()
         .map(|booter| |image: &Path| booter.boot(image));
     let only = args.only.unwrap_or(Only::ALL);
-    let report = check::check(
-        &request,
-        only,
-        boot.as_ref().map(|f| f as &check::Boot),
-        &mut |step| console.step(step),
-    )?;
+    let mut reports = Vec::new();
+    for flavour in to_check(args)? {
+        let report = check::check(
+            &request(&args.source, &args.how, flavour),
+            only,
+            boot.as_ref().map(|f| f as &check::Boot),
+            &mut |step| console.step(step),
+        )?;
+        if !args.how.json {
+            print!("{}", show::table(&report));
+        }
+        reports.push(report);
+    }
+    let good = reports.iter().all(check::Report::good);
     if args.how.json {
-        let good = report.good();
         println!(
             "{}",
-            serde_json::to_string_pretty(&json!({ "good": good, "report": report }))?
+            serde_json::to_string_pretty(&json!({ "good": good, "reports": reports }))?
         );
-    } else {
-        print!("{}", table(&report));
     }
-    Ok(if report.good() {
+    Ok(if good {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(1)
     })
-}
-
-/// One line a patch, then what failed and what was not run, with reasons.
-fn table(report: &Report) -> String {
-    let mut rows = vec![vec!["patch".to_string()]];
-    rows[0].extend(check::TESTS.map(String::from));
-    for patch in &report.patches {
-        let mut row = vec![patch.patch.clone()];
-        row.extend(patch.verdicts.iter().map(Verdict::cell));
-        row.resize(rows[0].len(), "-".into());
-        rows.push(row);
-    }
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
-        .collect();
-    let mut text = format!("Series on Linux {} ({})\n", report.version, report.arch);
-    for row in &rows {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    for patch in &report.patches {
-        for (test, verdict) in check::TESTS.iter().zip(&patch.verdicts) {
-            let (word, why) = match verdict {
-                Verdict::Ok { .. } => continue,
-                Verdict::NotRun { why } => ("not run", why),
-                Verdict::Failed { why } => ("FAILED", why),
-            };
-            let why = why.replace('\n', "\n    ");
-            text.push_str(&format!("{}: {test}: {word}: {why}\n", patch.patch));
-        }
-    }
-    text
-}
-
-fn list(as_json: bool) -> Result<ExitCode> {
-    let cache = Cache::of_user()?;
-    let sources = source::all_cached(&cache)?;
-    let kernels = build::all(&cache)?;
-    let series: Vec<(Line, PathBuf, Result<usize, String>)> = version::KNOWN
-        .iter()
-        .filter_map(|line| {
-            let dir = kbuild::rooms::series_dir(&kbuild::rooms::kernel_dir().ok()?, *line);
-            let patches = kbuild::series::load(&dir).map(|patches| patches.len());
-            Some((*line, dir, patches.map_err(|error| format!("{error:#}"))))
-        })
-        .collect();
-    if as_json {
-        let series: Vec<_> = series
-            .iter()
-            .map(|(line, dir, patches)| {
-                json!({ "line": line.to_string(), "dir": dir, "patches": patches.as_ref().ok() })
-            })
-            .collect();
-        let all = json!({ "cache": cache.root(), "sources": sources, "kernels": kernels,
-            "series": series });
-        println!("{}", serde_json::to_string_pretty(&all)?);
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("Cache: {}", cache.root().display());
-    println!("Sources:");
-    for source in &sources {
-        let from = source.package.as_deref().unwrap_or_default();
-        println!(
-            "  {:8} {from}  {}",
-            source.version.to_string(),
-            source.dir.display()
-        );
-    }
-    if sources.is_empty() {
-        println!("  none; `hotset kernel fetch` gets one");
-    }
-    println!("Kernels:");
-    for kernel in &kernels {
-        println!(
-            "  {:28} {:8} {}",
-            kernel.label,
-            kernel.arch,
-            kernel.image.display()
-        );
-    }
-    if kernels.is_empty() {
-        println!("  none; `hotset kernel build` makes one");
-    }
-    println!("Series:");
-    for (line, dir, patches) in &series {
-        let what = match patches {
-            Ok(count) => format!("{count} patches"),
-            Err(_) => "none".into(),
-        };
-        println!("  {line:8} {what:12} {}", dir.display());
-    }
-    Ok(ExitCode::SUCCESS)
 }

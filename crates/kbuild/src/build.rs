@@ -1,93 +1,25 @@
 //! Bootable images, each built once.
 use crate::cache::{self, Cache, Partial};
+use crate::config::Fragment;
+use crate::flavour::Flavour;
+use crate::proc;
 use crate::progress::{Progress, Step};
-use crate::rooms;
+use crate::request::Request;
 use crate::series::{self, Overlay, Patch};
-use crate::source::{self, Fetch, Origin, Source};
-use crate::version::Line;
+use crate::source::Source;
 use crate::workshop::Workshop;
-use crate::{proc, version};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Raised when images that were built before must not be used any more.
-const SCHEMA: u32 = 1;
-
-/// With or without the patches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flavour {
-    Vanilla,
-    Series,
-}
-
-/// Which kernel is wanted.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub line: Line,
-    pub flavour: Flavour,
-    /// As for `make ARCH=`; there must be a fragment of its name in kernel/config.
-    pub arch: String,
-    pub origin: Origin,
-    pub fetch: Fetch,
-    /// Instead of `kernel/series/<line>`.
-    pub series_dir: Option<PathBuf>,
-    /// Instead of the one that is found, see [`rooms::kernel_dir`].
-    pub kernel_dir: Option<PathBuf>,
-    /// Jobs that make runs at once; `None` for one a processor.
-    pub jobs: Option<usize>,
-    /// Instead of the user's.
-    pub cache: Option<Cache>,
-}
-
-impl Request {
-    /// A User-Mode Linux kernel from Debian's source.
-    pub fn new(line: Line, flavour: Flavour) -> Request {
-        Request {
-            line,
-            flavour,
-            arch: "um".into(),
-            origin: Origin::Debian,
-            fetch: Fetch::new(line),
-            series_dir: None,
-            kernel_dir: None,
-            jobs: None,
-            cache: None,
-        }
-    }
-
-    pub(crate) fn cache(&self) -> Result<Cache> {
-        self.cache.clone().map_or_else(Cache::of_user, Ok)
-    }
-
-    /// The patches of the series directory, whatever the flavour.
-    ///
-    /// # Errors
-    /// As [`series::load`].
-    pub fn patches(&self) -> Result<Vec<Patch>> {
-        match &self.series_dir {
-            Some(dir) => series::load(dir),
-            None => series::load(&rooms::series_dir(&self.kernel_dir()?, self.line)),
-        }
-    }
-
-    pub(crate) fn fragment(&self) -> Result<PathBuf> {
-        rooms::fragment(&self.kernel_dir()?, &self.arch, self.line)
-    }
-
-    fn kernel_dir(&self) -> Result<PathBuf> {
-        self.kernel_dir.clone().map_or_else(rooms::kernel_dir, Ok)
-    }
-
-    pub(crate) fn source(&self, cache: &Cache, progress: &mut Progress) -> Result<Source> {
-        source::get(cache, &self.origin, &self.fetch, progress)
-    }
-}
+/// Part of every key. To be raised whenever the same ingredients come to give another image: when
+/// make's arguments ([`crate::make`], [`Workshop`]) or the recipe of the configuration change, for
+/// those are in no ingredient, and an image of the old recipe would go on being taken for the new.
+const SCHEMA: u32 = 2;
 
 /// An image in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,9 +33,11 @@ pub struct Built {
     pub release: String,
     pub flavour: Flavour,
     pub arch: String,
+    /// See [`Request::variant`].
+    pub variant: Option<String>,
     /// The tree's version, "7.3.4".
     pub version: String,
-    /// See [`Source::identity`].
+    /// See [`crate::source::Source::identity`].
     pub source: String,
     /// First line of `gcc --version`.
     pub compiler: String,
@@ -125,6 +59,95 @@ pub struct Built {
     pub log: PathBuf,
 }
 
+/// All that goes into an image.
+pub(crate) struct Recipe<'a> {
+    pub request: &'a Request,
+    pub patches: Vec<Patch>,
+    pub fragment: Fragment,
+    pub source: Source,
+    compiler: String,
+}
+
+impl Recipe<'_> {
+    /// Reads, or fetches, what `request` names.
+    pub fn of<'a>(request: &'a Request, progress: &mut Progress) -> Result<Recipe<'a>> {
+        Ok(Recipe {
+            request,
+            patches: request.patches()?,
+            fragment: request.fragment()?,
+            source: request.source(&request.cache()?, progress)?,
+            compiler: compiler()?,
+        })
+    }
+
+    fn key(&self) -> String {
+        key(&Ingredients {
+            source: &self.source.identity,
+            arch: &self.request.arch,
+            variant: self.request.variant.as_deref(),
+            fragment: &self.fragment.text,
+            suffix: self.request.flavour.suffix(),
+            patches: &self.patches,
+            compiler: &self.compiler,
+        })
+    }
+
+    fn label(&self) -> String {
+        let label = self.request.flavour.label();
+        let variant = match &self.request.variant {
+            Some(variant) => format!(", {variant}"),
+            None => String::new(),
+        };
+        format!("{} {label}{variant}", self.source.version)
+    }
+
+    pub fn workshop(&self, cache: &Cache, progress: &mut Progress) -> Result<Workshop> {
+        let request = self.request;
+        let variant = request.variant.as_deref();
+        let jobs = request.jobs;
+        Workshop::open(cache, &self.source, &request.arch, variant, jobs, progress)
+    }
+
+    /// Puts the kernel that the workshop has just built from this recipe into the cache.
+    pub fn keep(&self, workshop: &Workshop, cache: &Cache) -> Result<Built> {
+        let room = cache.room("kernel")?;
+        let series_id = match self.patches.as_slice() {
+            [] => String::new(),
+            patches => series::id(patches),
+        };
+        let built = Built {
+            schema: SCHEMA,
+            key: self.key(),
+            label: self.label(),
+            release: workshop.release()?,
+            flavour: self.request.flavour,
+            arch: self.request.arch.clone(),
+            variant: self.request.variant.clone(),
+            version: self.source.version.to_string(),
+            source: self.source.identity.clone(),
+            compiler: self.compiler.clone(),
+            series_id,
+            patches: self.patches.iter().map(|it| it.name.clone()).collect(),
+            image_sha256: checksum(&workshop.image())?,
+            built: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |time| time.as_secs()),
+            seconds: workshop.seconds(),
+            image: PathBuf::new(),
+            config: PathBuf::new(),
+            log: PathBuf::new(),
+        };
+        publish(workshop, &built, &room)?;
+        let place = room.join(&built.key);
+        look_up(&place).with_context(|| {
+            format!(
+                "{}: what was just built does not read back; is the disk sound?",
+                place.display()
+            )
+        })
+    }
+}
+
 /// Returns the wanted image, fetching, patching and building whatever is not there.
 ///
 /// # Errors
@@ -132,92 +155,26 @@ pub struct Built {
 /// configuration line without effect, the compiler's own words.
 pub fn ensure(request: &Request, progress: &mut Progress) -> Result<Built> {
     let cache = request.cache()?;
-    let patches = match request.flavour {
-        Flavour::Vanilla => Vec::new(),
-        Flavour::Series => request.patches()?,
-    };
-    let fragment = request.fragment()?;
-    let source = request.source(&cache, progress)?;
-    let compiler = compiler()?;
-    let fragment_text = std::fs::read_to_string(&fragment)
-        .with_context(|| format!("{}: cannot read the fragment", fragment.display()))?;
-    let key = key(&Ingredients {
-        source: &source.identity,
-        arch: &request.arch,
-        fragment: &fragment_text,
-        patches: &patches,
-        compiler: &compiler,
-    });
-    let room = cache.room("kernel")?;
-    if let Some(built) = look_up(&room.join(&key)) {
+    let recipe = Recipe::of(request, progress)?;
+    let place = cache.room("kernel")?.join(recipe.key());
+    if let Some(built) = look_up(&place) {
         return Ok(built);
     }
 
-    let workshop = Workshop::open(&cache, &source, &request.arch, request.jobs, progress)?;
+    let workshop = recipe.workshop(&cache, progress)?;
     // Another process may have built it while this one waited.
-    if let Some(built) = look_up(&room.join(&key)) {
+    if let Some(built) = look_up(&place) {
         return Ok(built);
     }
-    let begun = Instant::now();
-    let overlay = Overlay::of(&patches, &source.dir)?;
+    let overlay = Overlay::of(&recipe.patches, &recipe.source.dir)?;
     workshop.set(&overlay, progress)?;
-    workshop.configure(&fragment, progress)?;
-    let label = label(&source.version, &patches);
+    workshop.configure(&recipe.fragment, progress)?;
     workshop.build(
-        &format!("Building {label} ({})", request.arch),
-        suffix(&patches),
+        &format!("Building {} ({})", recipe.label(), request.arch),
+        request.flavour.suffix(),
         progress,
     )?;
-    let built = Built {
-        schema: SCHEMA,
-        key: key.clone(),
-        label,
-        release: workshop.release()?,
-        flavour: request.flavour,
-        arch: request.arch.clone(),
-        version: source.version.to_string(),
-        source: source.identity.clone(),
-        compiler,
-        series_id: if patches.is_empty() {
-            String::new()
-        } else {
-            series::id(&patches)
-        },
-        patches: patches.iter().map(|patch| patch.name.clone()).collect(),
-        image_sha256: checksum(&workshop.image())?,
-        built: SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |time| time.as_secs()),
-        seconds: begun.elapsed().as_secs(),
-        image: PathBuf::new(),
-        config: PathBuf::new(),
-        log: PathBuf::new(),
-    };
-    publish(&workshop, &built, &room)?;
-    look_up(&room.join(&key)).with_context(|| {
-        format!(
-            "{}: what was just built does not read back; is the disk sound?",
-            room.join(&key).display()
-        )
-    })
-}
-
-/// Names that a table can carry.
-fn label(version: &version::Version, patches: &[Patch]) -> String {
-    if patches.is_empty() {
-        format!("{version} vanilla")
-    } else {
-        format!("{version} + hotset series")
-    }
-}
-
-/// Behind the release's name: `uname -r` tells a patched kernel from a plain one.
-pub(crate) fn suffix(patches: &[Patch]) -> &'static str {
-    if patches.is_empty() {
-        ""
-    } else {
-        "-hotset"
-    }
+    recipe.keep(&workshop, &cache)
 }
 
 /// Moves the workshop's products to their place, whole.
@@ -276,7 +233,10 @@ pub fn all(cache: &Cache) -> Result<Vec<Built>> {
 pub struct Ingredients<'a> {
     pub source: &'a str,
     pub arch: &'a str,
+    pub variant: Option<&'a str>,
     pub fragment: &'a str,
+    /// Behind the release's name.
+    pub suffix: &'a str,
     pub patches: &'a [Patch],
     pub compiler: &'a str,
 }
@@ -292,7 +252,9 @@ pub fn key(of: &Ingredients) -> String {
     add(&SCHEMA.to_string());
     add(of.source);
     add(of.arch);
+    add(of.variant.unwrap_or_default());
     add(of.fragment);
+    add(of.suffix);
     add(of.compiler);
     for patch in of.patches {
         add(&patch.sha256);

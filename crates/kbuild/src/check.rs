@@ -1,9 +1,11 @@
 //! Checks a series patch by patch: each applies, builds without new warnings, boots, and passes
 //! checkpatch, with the patches before it and without those behind it.
-use crate::build::{suffix, Request};
+use crate::build::Recipe;
 use crate::checkpatch::checkpatch;
+use crate::flavour::Flavour;
 use crate::proc;
 use crate::progress::{Progress, Step, Unit};
+use crate::request::Request;
 use crate::series::{Overlay, Patch};
 use crate::warnings;
 use crate::workshop::Workshop;
@@ -124,6 +126,8 @@ pub struct PatchReport {
 pub struct Report {
     /// The kernel that it was applied to, "7.3.4".
     pub version: String,
+    /// Which series: of [`Flavour::Both`] only the second is checked, on top of the first.
+    pub flavour: Flavour,
     pub arch: String,
     pub patches: Vec<PatchReport>,
 }
@@ -138,8 +142,9 @@ impl Report {
     }
 }
 
-/// Checks the series that `request` names (its flavour does not matter). `boot` is `None` to leave
-/// booting out. A patch that does not apply or build ends the check: those behind it stand on it.
+/// Checks the last series of `request`'s flavour, on top of those before it. `boot` is `None` to
+/// leave booting out. A patch that does not apply or build ends the check: those behind it stand on
+/// it. A whole series that is good leaves its kernel in the cache, where [`crate::ensure`] finds it.
 ///
 /// # Errors
 /// When the check cannot be made. A patch that fails is no error: it is in the report.
@@ -150,25 +155,28 @@ pub fn check(
     progress: &mut Progress,
 ) -> Result<Report> {
     let cache = request.cache()?;
-    let patches = request.patches()?;
+    let mut series = request.series()?;
+    let Some(patches) = series.pop() else {
+        bail!("{} kernels carry no series to check", request.flavour);
+    };
     if !patches.iter().any(|patch| only.has(patch.number)) {
         bail!("no patch of the series has such a number");
     }
-    let source = request.source(&cache, progress)?;
-    let workshop = Workshop::open(&cache, &source, &request.arch, request.jobs, progress)?;
+    let recipe = Recipe::of(request, progress)?;
     let mut bench = Bench {
-        workshop,
-        fragment: request.fragment()?,
-        tree: source.dir.clone(),
-        overlay: Overlay::empty()?,
-        laid: 0,
+        workshop: recipe.workshop(&cache, progress)?,
+        recipe: &recipe,
+        overlay: Overlay::of(&series.concat(), &recipe.source.dir)?,
+        current: false,
         boot,
     };
     let mut report = Report {
-        version: source.version.to_string(),
+        version: recipe.source.version.to_string(),
+        flavour: request.flavour,
         arch: request.arch.clone(),
         patches: Vec::new(),
     };
+    let mut last_is_built = false;
     for (index, patch) in patches.iter().enumerate() {
         if patch.number > only.last {
             break;
@@ -177,9 +185,9 @@ pub fn check(
             what: format!("{} ({} of {})", patch.name, index + 1, patches.len()),
         });
         let verdicts = if only.has(patch.number) {
-            bench.patch(patch, &patches[..=index], progress)?
+            bench.patch(patch, progress)?
         } else {
-            match bench.overlay.apply(patch, &bench.tree) {
+            match bench.overlay.apply(patch, &recipe.source.dir) {
                 Ok(()) => continue,
                 Err(error) => vec![Verdict::failed(format!("{error:#}"))],
             }
@@ -193,6 +201,10 @@ pub fn check(
         if stuck {
             break;
         }
+        last_is_built = index + 1 == patches.len();
+    }
+    if last_is_built && report.good() {
+        recipe.keep(&bench.workshop, &cache)?;
     }
     Ok(report)
 }
@@ -200,25 +212,19 @@ pub fn check(
 /// One tree that is carried from patch to patch.
 struct Bench<'a> {
     workshop: Workshop,
-    fragment: std::path::PathBuf,
-    /// Pristine.
-    tree: std::path::PathBuf,
+    recipe: &'a Recipe<'a>,
     overlay: Overlay,
-    /// Patches that the workshop's tree and objects stand for, plus one; 0 for unknown.
-    laid: usize,
+    /// Whether the workshop's tree and objects are those of `overlay`.
+    current: bool,
     boot: Option<&'a Boot<'a>>,
 }
 
 impl Bench<'_> {
-    /// All tests of one patch; `so_far` ends with it.
-    fn patch(
-        &mut self,
-        patch: &Patch,
-        so_far: &[Patch],
-        progress: &mut Progress,
-    ) -> Result<Vec<Verdict>> {
+    /// All tests of one patch on top of what lies there.
+    fn patch(&mut self, patch: &Patch, progress: &mut Progress) -> Result<Vec<Verdict>> {
         let not_run = |why: &str| Verdict::NotRun { why: why.into() };
-        let style = checkpatch(&self.tree, &patch.path, progress)?;
+        let tree = &self.recipe.source.dir;
+        let style = checkpatch(tree, &patch.path, progress)?;
         let c_files: Vec<String> = patch
             .files
             .iter()
@@ -226,35 +232,37 @@ impl Bench<'_> {
             .map(|file| file.display().to_string())
             .collect();
 
-        // The state before, for warnings that are not the patch's.
-        if self.laid != so_far.len() {
+        // The state before, for warnings that are not the patch's. A whole kernel of it is needed
+        // only to know what this kernel is made of; objects of any other tell that as well.
+        if !self.current {
             self.workshop.set(&self.overlay, progress)?;
-            self.workshop.configure(&self.fragment, progress)?;
-            if let Err(error) =
-                self.build(&so_far[..so_far.len() - 1], "before the patch", progress)
-            {
-                return Ok(vec![
-                    not_run("the tree before does not build"),
-                    Verdict::failed(format!("before the patch: {error:#}")),
-                ]);
+            self.workshop.configure(&self.recipe.fragment, progress)?;
+            if !self.workshop.built_before() {
+                if let Err(error) = self.build("before the patch", progress) {
+                    return Ok(vec![
+                        not_run("the tree before does not build"),
+                        Verdict::failed(format!("before the patch: {error:#}")),
+                    ]);
+                }
             }
         }
         let sparse = proc::say(Command::new("sparse").arg("--version")).is_ok();
         let before = self.warnings(&c_files, sparse, progress)?;
 
-        if let Err(error) = self.overlay.apply(patch, &self.tree) {
+        self.current = false;
+        if let Err(error) = self.overlay.apply(patch, tree) {
             return Ok(vec![Verdict::failed(format!("{error:#}"))]);
         }
         self.workshop.set(&self.overlay, progress)?;
         let built = self
             .workshop
-            .configure(&self.fragment, progress)
-            .and_then(|()| self.build(so_far, &patch.name, progress));
+            .configure(&self.recipe.fragment, progress)
+            .and_then(|()| self.build(&patch.name, progress));
         if let Err(error) = built {
             return Ok(vec![Verdict::ok(""), Verdict::failed(format!("{error:#}"))]);
         }
-        self.laid = so_far.len() + 1;
-        let booted = self.booted(so_far, progress);
+        self.current = true;
+        let booted = self.booted(progress);
         let after = self.warnings(&c_files, sparse, progress)?;
         let touched: Vec<String> = patch
             .files
@@ -285,9 +293,10 @@ impl Bench<'_> {
         ])
     }
 
-    fn build(&self, patches: &[Patch], what: &str, progress: &mut Progress) -> Result<()> {
+    fn build(&self, what: &str, progress: &mut Progress) -> Result<()> {
+        let suffix = self.recipe.request.flavour.suffix();
         self.workshop
-            .build(&format!("Building {what}"), suffix(patches), progress)
+            .build(&format!("Building {what}"), suffix, progress)
     }
 
     /// What W=1 and sparse say of those of `c_files` that are part of this kernel. The objects are
@@ -318,7 +327,7 @@ impl Bench<'_> {
         Ok((plain, checked))
     }
 
-    fn booted(&self, patches: &[Patch], progress: &mut Progress) -> Verdict {
+    fn booted(&self, progress: &mut Progress) -> Verdict {
         let Some(boot) = self.boot else {
             return Verdict::NotRun {
                 why: "left out".into(),
@@ -329,8 +338,9 @@ impl Bench<'_> {
             total: None,
             unit: Unit::Steps,
         });
+        let suffix = self.recipe.request.flavour.suffix();
         let verdict = match boot(&self.workshop.image()) {
-            Ok(info) if info.release.ends_with(suffix(patches)) => {
+            Ok(info) if info.release.ends_with(suffix) => {
                 Verdict::ok(format!("{:.1} s", info.seconds))
             }
             Ok(info) => Verdict::failed(format!("another kernel came up: {}", info.release)),

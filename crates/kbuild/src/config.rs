@@ -1,7 +1,7 @@
 //! Configuration fragments: what a kernel must have, checked against what it got.
-use anyhow::{bail, Result};
-use std::collections::BTreeMap;
-use std::path::Path;
+use anyhow::{bail, Context, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// One line of a fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,61 @@ pub struct Want {
     pub symbol: String,
     /// As in a `.config`: `y`, `8`, `"text"`. `None` for "is not set".
     pub value: Option<String>,
+}
+
+/// Fragments laid one over the other.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    /// The files, lowest first.
+    pub paths: Vec<PathBuf>,
+    /// What Kconfig is to read: every line but those that a later file sets anew.
+    pub text: String,
+    /// What must come of it, by the file that wants it.
+    pub wants: Vec<(PathBuf, Vec<Want>)>,
+}
+
+impl Fragment {
+    /// Reads `paths`, each laid over those before it.
+    ///
+    /// # Errors
+    /// As [`parse`], and when a file cannot be read.
+    pub fn read(paths: &[PathBuf]) -> Result<Fragment> {
+        let mut layers = Vec::new();
+        for path in paths {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("{}: cannot read the fragment", path.display()))?;
+            let wants = parse(&text, path)?;
+            layers.push((path.clone(), text, wants));
+        }
+        let mut above: BTreeSet<String> = BTreeSet::new();
+        for (_, text, wants) in layers.iter_mut().rev() {
+            let covered = |symbol: &str| above.contains(symbol);
+            *text = text
+                .lines()
+                .filter(|line| !setting(line).is_some_and(|(symbol, _)| covered(symbol)))
+                .map(|line| format!("{line}\n"))
+                .collect();
+            wants.retain(|want| !covered(&want.symbol));
+            above.extend(wants.iter().map(|want| want.symbol.clone()));
+        }
+        Ok(Fragment {
+            paths: paths.to_vec(),
+            text: layers.iter().map(|(_, text, _)| text.as_str()).collect(),
+            wants: layers
+                .into_iter()
+                .map(|(path, _, wants)| (path, wants))
+                .collect(),
+        })
+    }
+
+    /// The lines that a `.config` does not fulfil, with their files.
+    pub fn unfulfilled(&self, dot_config: &str) -> Vec<(PathBuf, Vec<String>)> {
+        self.wants
+            .iter()
+            .map(|(path, wants)| (path.clone(), unfulfilled(wants, dot_config)))
+            .filter(|(_, lines)| !lines.is_empty())
+            .collect()
+    }
 }
 
 /// Reads a fragment. Comments and empty lines are passed over.
@@ -115,6 +170,31 @@ mod tests {
                 "line 9: CONFIG_FORCED=not set: is y",
             ]
         );
+    }
+
+    #[test]
+    fn a_later_fragment_takes_lines_back_and_adds_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let (base, over) = (dir.path().join("base"), dir.path().join("over"));
+        std::fs::write(&base, "# Why.\nCONFIG_A=y\nCONFIG_B=y\nCONFIG_N=8\n").unwrap();
+        std::fs::write(&over, "# CONFIG_A is not set\nCONFIG_N=9\nCONFIG_D=y\n").unwrap();
+        let fragment = Fragment::read(&[base.clone(), over.clone()]).unwrap();
+        assert_eq!(
+            fragment.text,
+            "# Why.\nCONFIG_B=y\n# CONFIG_A is not set\nCONFIG_N=9\nCONFIG_D=y\n"
+        );
+        let good = "CONFIG_B=y\nCONFIG_N=9\nCONFIG_D=y\n";
+        assert_eq!(fragment.unfulfilled(good), []);
+        let bad = "CONFIG_A=y\nCONFIG_N=9\nCONFIG_D=y\n";
+        let files: Vec<PathBuf> = fragment
+            .unfulfilled(bad)
+            .into_iter()
+            .map(|(path, lines)| {
+                assert_eq!(lines.len(), 1, "{lines:?}");
+                path
+            })
+            .collect();
+        assert_eq!(files, [base, over]);
     }
 
     #[test]

@@ -47,38 +47,79 @@ fn is_kernel_dir(dir: &Path) -> bool {
     dir.join("config").is_dir()
 }
 
-/// Where the patches for a line of kernels are kept.
-pub fn series_dir(kernel_dir: &Path, line: Line) -> PathBuf {
-    kernel_dir.join("series").join(line.to_string())
+/// Where the patches of a series for a line of kernels are kept: `series/7.3`, or with the series'
+/// name behind: `series/7.3-swappiness`.
+pub fn series_dir(kernel_dir: &Path, line: Line, series: Option<&str>) -> PathBuf {
+    let name = match series {
+        Some(series) => format!("{line}-{series}"),
+        None => line.to_string(),
+    };
+    kernel_dir.join("series").join(name)
 }
 
-/// The configuration fragment for an architecture: one for this line of kernels alone where there
-/// is one (`um-6.12.config`), else the architecture's (`um.config`).
+/// The configuration fragments for an architecture, in the order in which they are laid one over the
+/// other: `um.config`, then where they exist what a line of kernels wants otherwise
+/// (`um-6.12.config`), the variant's (`um-debug.config`), and the variant's for this line
+/// (`um-debug-6.12.config`).
 ///
 /// # Errors
-/// When there is neither; the message names the architectures that there are.
-pub fn fragment(kernel_dir: &Path, arch: &str, line: Line) -> Result<PathBuf> {
+/// When there is none for the architecture, or none for the variant; the message names those that
+/// there are.
+pub fn fragments(
+    kernel_dir: &Path,
+    arch: &str,
+    variant: Option<&str>,
+    line: Line,
+) -> Result<Vec<PathBuf>> {
     let dir = kernel_dir.join("config");
-    for name in [format!("{arch}-{line}.config"), format!("{arch}.config")] {
-        let path = dir.join(name);
-        if path.is_file() {
-            return Ok(path);
-        }
+    let base = dir.join(format!("{arch}.config"));
+    if !base.is_file() {
+        bail!(
+            "{}: no fragment for architecture {arch:?}; there is one for: {}",
+            dir.display(),
+            known(&dir, |stem| (!stem.contains('-')).then_some(stem))?
+        );
     }
-    let mut known: Vec<String> = std::fs::read_dir(&dir)?
+    let mut paths = vec![base];
+    let of_line = dir.join(format!("{arch}-{line}.config"));
+    paths.extend(of_line.is_file().then_some(of_line));
+    if let Some(variant) = variant {
+        let path = dir.join(format!("{arch}-{variant}.config"));
+        if !path.is_file() {
+            let prefix = format!("{arch}-");
+            let variants = known(&dir, |stem| {
+                // Those with a digit are a line's.
+                let name = stem.strip_prefix(&prefix)?;
+                (!name.contains(|c: char| c.is_ascii_digit())).then_some(name)
+            })?;
+            bail!(
+                "{}: {arch} has no variant {variant:?}; there is: {}",
+                path.display(),
+                if variants.is_empty() {
+                    "none"
+                } else {
+                    &variants
+                }
+            );
+        }
+        paths.push(path);
+        let of_line = dir.join(format!("{arch}-{variant}-{line}.config"));
+        paths.extend(of_line.is_file().then_some(of_line));
+    }
+    Ok(paths)
+}
+
+/// Names of the fragments in `dir` that `pick` makes something of, for a message.
+fn known(dir: &Path, pick: impl Fn(&str) -> Option<&str>) -> Result<String> {
+    let mut names: Vec<String> = std::fs::read_dir(dir)?
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let stem = name.strip_suffix(".config")?;
-            (!stem.contains('-')).then(|| stem.to_string())
+            pick(name.strip_suffix(".config")?).map(Into::into)
         })
         .collect();
-    known.sort();
-    bail!(
-        "{}: no fragment for architecture {arch:?}; there is one for: {}",
-        dir.display(),
-        known.join(", ")
-    )
+    names.sort();
+    Ok(names.join(", "))
 }
 
 #[cfg(test)]
@@ -86,19 +127,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fragment_of_the_line_goes_before_the_architectures() {
+    fn fragments_of_the_line_and_the_variant_lie_over_the_architectures() {
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("config");
         std::fs::create_dir(&config).unwrap();
-        std::fs::write(config.join("um.config"), "").unwrap();
-        std::fs::write(config.join("um-6.12.config"), "").unwrap();
-        let name = |line: &str| {
-            let path = fragment(dir.path(), "um", line.parse().unwrap()).unwrap();
-            path.file_name().unwrap().to_string_lossy().into_owned()
+        for name in ["um", "um-6.12", "um-debug", "um-debug-6.12"] {
+            std::fs::write(config.join(format!("{name}.config")), "").unwrap();
+        }
+        let find = |arch: &str, variant: Option<&str>, line: &str| {
+            fragments(dir.path(), arch, variant, line.parse().unwrap()).map(|paths| {
+                let names = paths.iter().map(|path| path.file_stem().unwrap());
+                let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+                names.join(" ")
+            })
         };
-        assert_eq!(name("7.3"), "um.config");
-        assert_eq!(name("6.12"), "um-6.12.config");
-        let error = fragment(dir.path(), "mips", "7.3".parse().unwrap()).unwrap_err();
-        assert!(error.to_string().ends_with("there is one for: um"));
+        assert_eq!(find("um", None, "7.3").unwrap(), "um");
+        assert_eq!(find("um", None, "6.12").unwrap(), "um um-6.12");
+        assert_eq!(find("um", Some("debug"), "7.3").unwrap(), "um um-debug");
+        assert_eq!(
+            find("um", Some("debug"), "6.12").unwrap(),
+            "um um-6.12 um-debug um-debug-6.12"
+        );
+        let error = find("mips", None, "7.3").unwrap_err().to_string();
+        assert!(error.ends_with("there is one for: um"), "{error}");
+        let error = find("um", Some("fast"), "7.3").unwrap_err().to_string();
+        assert!(error.ends_with("there is: debug"), "{error}");
     }
 }

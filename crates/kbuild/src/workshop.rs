@@ -5,7 +5,7 @@
 //!
 //! Source and object directory keep their names, because kbuild's records of commands contain them.
 use crate::cache::{self, Cache, Lock};
-use crate::config;
+use crate::config::Fragment;
 use crate::files::{files_below, put, remove};
 use crate::make::{dependents, forget_build_variables, relevant, step_of};
 use crate::proc::{self, News};
@@ -18,8 +18,9 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 /// Objects and a tree by hard links, with something to spare.
 const WORK_BYTES: u64 = 600_000_000;
@@ -38,6 +39,8 @@ pub struct Workshop {
     jobs: usize,
     /// Objects that depend on files written since the last build.
     stale: Cell<u64>,
+    /// How long the last build took.
+    seconds: Cell<u64>,
     _lock: Lock,
 }
 
@@ -50,10 +53,12 @@ impl Workshop {
         cache: &Cache,
         source: &Source,
         arch: &str,
+        variant: Option<&str>,
         jobs: Option<usize>,
         progress: &mut Progress,
     ) -> Result<Workshop> {
-        let room = cache.room("work")?;
+        // By its real path, which kbuild records: a link to it is the same workshop.
+        let room = std::fs::canonicalize(cache.room("work")?)?;
         if room.to_string_lossy().contains([' ', ':', '\t']) {
             bail!(
                 "{}: kbuild cannot build below a directory with a space or colon in its name; set \
@@ -68,7 +73,8 @@ impl Workshop {
             source.dir.display().to_string()
         };
         let id = &format!("{:x}", Sha256::digest(&what))[..10];
-        let name = format!("{}-{arch}-{id}", source.version.line());
+        let variant = variant.map_or(String::new(), |variant| format!("-{variant}"));
+        let name = format!("{}-{arch}{variant}-{id}", source.version.line());
         let lock = cache::lock(&room, &name, progress)?;
         let dir = room.join(name);
         std::fs::create_dir_all(dir.join("obj")).with_context(|| dir.display().to_string())?;
@@ -79,6 +85,7 @@ impl Workshop {
             source: source.clone(),
             jobs: jobs.unwrap_or(cpus),
             stale: Cell::new(0),
+            seconds: Cell::new(0),
             _lock: lock,
         })
     }
@@ -188,28 +195,32 @@ impl Workshop {
         Ok(written)
     }
 
-    /// Configures the tree from a fragment and checks that every line of it took effect.
+    /// Configures the tree from fragments and checks that every line of them took effect.
     ///
     /// # Errors
     /// When make fails, or naming the lines that did not take effect.
-    pub fn configure(&self, fragment: &Path, progress: &mut Progress) -> Result<()> {
-        let text = std::fs::read_to_string(fragment)
-            .with_context(|| format!("{}: cannot read the fragment", fragment.display()))?;
-        let wants = config::parse(&text, fragment)?;
-        let fragment = std::fs::canonicalize(fragment)?;
-        let setting = format!("KCONFIG_ALLCONFIG={}", fragment.display());
+    pub fn configure(&self, fragment: &Fragment, progress: &mut Progress) -> Result<()> {
+        let path = self.dir.join("fragment");
+        std::fs::write(&path, &fragment.text).with_context(|| path.display().to_string())?;
+        let setting = format!("KCONFIG_ALLCONFIG={}", path.display());
         File::create(self.log()).with_context(|| self.log().display().to_string())?;
         self.make(&[&setting, "allnoconfig"], "Configuring", None, progress)?;
         let path = self.objects().join(".config");
         let got = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let missing = config::unfulfilled(&wants, &got);
+        let missing: Vec<String> = fragment
+            .unfulfilled(&got)
+            .into_iter()
+            .map(|(path, lines)| {
+                format!(
+                    "{}: these lines have no effect in Linux {}:\n  {}",
+                    path.display(),
+                    self.source.version,
+                    lines.join("\n  ")
+                )
+            })
+            .collect();
         if !missing.is_empty() {
-            bail!(
-                "{}: these lines have no effect in Linux {}:\n  {}",
-                fragment.display(),
-                self.source.version,
-                missing.join("\n  ")
-            );
+            bail!("{}", missing.join("\n"));
         }
         Ok(())
     }
@@ -221,7 +232,7 @@ impl Workshop {
     pub fn build(&self, what: &str, suffix: &str, progress: &mut Progress) -> Result<()> {
         let local = format!("LOCALVERSION={suffix}");
         let steps = self.dir.join("steps");
-        let fresh = !self.objects().join("vmlinux.o").exists();
+        let fresh = !self.built_before();
         // For the bar only: what is really built is make's affair.
         let guess = if fresh {
             let last = std::fs::read_to_string(&steps).ok();
@@ -232,12 +243,24 @@ impl Workshop {
         } else {
             Some(self.stale.get() + LINK_STEPS)
         };
+        let begun = Instant::now();
         let count = self.make(&[&local, self.target()], what, guess, progress)?;
+        self.seconds.set(begun.elapsed().as_secs());
         if fresh {
             std::fs::write(&steps, count.to_string())?;
         }
         self.stale.set(0);
         Ok(())
+    }
+
+    /// Seconds that the last build here took.
+    pub fn seconds(&self) -> u64 {
+        self.seconds.get()
+    }
+
+    /// Whether there are objects of a whole kernel, of whatever patches.
+    pub fn built_before(&self) -> bool {
+        self.objects().join("vmlinux.o").exists()
     }
 
     /// Runs make on some objects with further settings (`W=1`); returns all that it said.

@@ -260,13 +260,15 @@ fn a_key_is_stable_and_changes_with_every_ingredient() {
     let base = || Ingredients {
         source: "deb:x",
         arch: "um",
+        variant: None,
         fragment: "CONFIG_A=y",
+        suffix: "",
         patches: &[],
         compiler: "gcc 12",
     };
     let first = key(&base());
     // A fixed value: a key that changed from build to build of hotset would void every cache.
-    assert_eq!(first, "62377123a5c96bee8ad1f5cf");
+    assert_eq!(first, "fb37c57c8ee5845a67010886");
     for other in [
         Ingredients {
             source: "deb:y",
@@ -274,6 +276,14 @@ fn a_key_is_stable_and_changes_with_every_ingredient() {
         },
         Ingredients {
             arch: "x86_64",
+            ..base()
+        },
+        Ingredients {
+            variant: Some("debug"),
+            ..base()
+        },
+        Ingredients {
+            suffix: "-hotset",
             ..base()
         },
         Ingredients {

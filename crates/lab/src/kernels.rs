@@ -1,7 +1,7 @@
 //! The kernels that an experiment's arms boot.
 use crate::experiment::{Arm, Kernel};
 use anyhow::{bail, Context, Result};
-use kbuild::{Flavour, Origin, Request};
+use kbuild::{Origin, Request};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -16,21 +16,26 @@ pub struct Image {
 /// By flavour and line, as arms name them.
 pub type Images = BTreeMap<(Kernel, String), Image>;
 
-/// The environment variable that names an image of the caller's own for a flavour.
-pub fn variable(kernel: Kernel) -> &'static str {
+/// The environment variable that names an image of the caller's own for a flavour. Debian's kernel
+/// has none: it needs its modules.
+pub fn variable(kernel: Kernel) -> Option<&'static str> {
     match kernel {
-        Kernel::Vanilla => "HOTSET_KERNEL_VANILLA",
-        Kernel::Series => "HOTSET_KERNEL_SERIES",
+        Kernel::Vanilla => Some("HOTSET_KERNEL_VANILLA"),
+        Kernel::Series => Some("HOTSET_KERNEL_SERIES"),
+        Kernel::Swappiness => Some("HOTSET_KERNEL_SWAPPINESS"),
+        Kernel::Both => Some("HOTSET_KERNEL_BOTH"),
+        Kernel::Debian => None,
     }
 }
 
-/// Builds or finds each kernel that the arms name. `tree` is kernel source to use instead of
-/// Debian's.
+/// Builds or finds each kernel that the arms name, for what the bed boots: `arch` is "um" or
+/// "x86_64". `tree` is kernel source to use instead of Debian's.
 ///
 /// # Errors
 /// Those of [`kbuild::ensure`], with the arm that wanted the kernel.
 pub fn images<'a>(
     arms: impl Iterator<Item = &'a Arm>,
+    arch: &str,
     tree: Option<&Path>,
     progress: &mut kbuild::progress::Progress,
 ) -> Result<Images> {
@@ -40,7 +45,7 @@ pub fn images<'a>(
         if images.contains_key(&key) {
             continue;
         }
-        let image = image(arm, tree, progress)
+        let image = image(arm, arch, tree, progress)
             .with_context(|| format!("the kernel of arm {:?}", arm.name))?;
         images.insert(key, image);
     }
@@ -49,24 +54,23 @@ pub fn images<'a>(
 
 fn image(
     arm: &Arm,
+    arch: &str,
     tree: Option<&Path>,
     progress: &mut kbuild::progress::Progress,
 ) -> Result<Image> {
-    let variable = variable(arm.kernel);
-    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
+    let own = variable(arm.kernel).and_then(|name| Some((name, std::env::var_os(name)?)));
+    if let Some((variable, path)) = own {
+        let path = PathBuf::from(path);
         if !path.is_file() {
             bail!("{variable}={}: there is no such file", path.display());
         }
         return Ok(Image {
             path,
-            label: format!("{} {} ({variable})", arm.version, word(arm.kernel)),
+            label: format!("{} {} ({variable})", arm.version, arm.kernel),
         });
     }
-    let flavour = match arm.kernel {
-        Kernel::Vanilla => Flavour::Vanilla,
-        Kernel::Series => Flavour::Series,
-    };
-    let mut request = Request::new(arm.version.parse()?, flavour);
+    let mut request = Request::new(arm.version.parse()?, arm.kernel);
+    request.arch = arch.into();
     if let Some(tree) = tree {
         request.origin = Origin::Tree(tree.into());
     }
@@ -75,11 +79,4 @@ fn image(
         path: built.image,
         label: built.label,
     })
-}
-
-fn word(kernel: Kernel) -> &'static str {
-    match kernel {
-        Kernel::Vanilla => "vanilla",
-        Kernel::Series => "series",
-    }
 }

@@ -99,6 +99,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     let mut console = kbuild::Console::new(options.quiet);
     let images = kernels::images(
         experiment.arms.iter(),
+        "um",
         options.tree.as_deref(),
         &mut |step| console.step(step),
     )?;

@@ -85,15 +85,8 @@ impl Default for Machine {
     }
 }
 
-/// Which patches a kernel carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kernel {
-    /// None.
-    Vanilla,
-    /// `kernel/series/<version>`.
-    Series,
-}
+/// Which patches a kernel carries: `kernel =` takes the words of [`kbuild::Flavour`].
+pub use kbuild::Flavour as Kernel;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
