@@ -207,6 +207,7 @@ fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images: &Im
         label: arm.label.clone(),
         kernel: images[&(arm.kernel, arm.version.clone())].label.clone(),
         baseline: arm.baseline.clone(),
+        point: arm.point.clone(),
         settings: Experiment::knobs(arm)
             .into_iter()
             .map(|knob| (knob.path, knob.value))

@@ -9,6 +9,8 @@ pub struct Plan {
     pub figures: Vec<Figure>,
     #[serde(default)]
     pub charts: Vec<Chart>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curve>,
     #[serde(default)]
     pub promises: Vec<Promise>,
 }
@@ -37,7 +39,7 @@ pub struct Figure {
     pub title: String,
     pub scene: String,
     /// An observation (`probe.resident`) or a counter (`vmstat.pgscan_direct`), or a sum of
-    /// counters joined with `+`.
+    /// counters joined with `+`, or a ratio of two such sums: `a/(a+b)`.
     pub metric: String,
     /// How a scene's values become one number for the trial.
     #[serde(default)]
@@ -73,16 +75,36 @@ pub struct Chart {
     pub log: bool,
 }
 
+/// A number of each trial over the `x` of the arms, one line a series, with a table of the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    pub title: String,
+    pub scene: String,
+    /// As of a [`Figure`].
+    pub metric: String,
+    #[serde(default)]
+    pub statistic: Statistic,
+    #[serde(default)]
+    pub unit: String,
+    /// What the arms' `x` is: "vm.swappiness".
+    pub x: String,
+}
+
 /// A bound that the run is checked against. `hotset lab run` fails when one does not hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
     pub title: String,
     /// Arms it is checked for, each alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<String>,
+    /// Series whose arms it is checked for, besides `arms`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<String>,
     pub scene: String,
     /// An observation (`probe.resident`) or a counter (`vmstat.pgscan_direct`), or a sum of
-    /// counters joined with `+`.
+    /// counters joined with `+`, or a ratio of two such sums.
     pub metric: String,
     /// How a scene's values become one number for the trial.
     #[serde(default)]
@@ -93,11 +115,41 @@ pub struct Promise {
     /// With one of these the value is the ratio to that arm's, else the value itself.
     #[serde(default)]
     pub relative_to: Relative,
+    /// Of each series as a whole: that the number rises with `x`. The value is the smallest step
+    /// from one `x` to the next; `at_least` is 0 unless it is given.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub monotonic: bool,
+    #[serde(default, skip_serializing_if = "Judge::is_value")]
+    pub judge: Judge,
+    /// With `judge = "interval"`: the widest interval (its upper end less its lower) that still
+    /// tells something. A wider one leaves the promise unsure, which is not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<f64>,
+    /// An unsure promise counts as kept all the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_unsure: bool,
     /// `at_least` or `at_most`, or both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+}
+
+/// What of the repetitions is held against the bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judge {
+    /// The one number that `across` makes of them.
+    #[default]
+    Value,
+    /// Their 95% interval: a promise is broken only where all of it lies outside the bounds.
+    Interval,
+}
+
+impl Judge {
+    fn is_value(&self) -> bool {
+        *self == Judge::Value
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,4 +172,45 @@ pub enum Relative {
     Baseline,
     /// Ratio to another scene of the same trial: its metric and statistic stay.
     Scene(String),
+    /// Ratio to the arm of another series that has the same `x`.
+    Series(String),
+}
+
+/// A metric's names: those added above the line, and those below it where it is a ratio. None where
+/// it is not well formed: `a`, `a+b`, `a/b` or `a/(a+b)`.
+pub fn parts(metric: &str) -> Option<(Vec<&str>, Option<Vec<&str>>)> {
+    let side = |text| {
+        let text: &str = str::trim(text);
+        let bare = match text.strip_prefix('(') {
+            Some(inside) => inside.strip_suffix(')')?,
+            None => text,
+        };
+        let names: Vec<&str> = bare.split('+').map(str::trim).collect();
+        let fits = |name: &&str| {
+            let odd = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '/');
+            !name.is_empty() && !name.contains(odd)
+        };
+        names.iter().all(fits).then_some(names)
+    };
+    match metric.split_once('/') {
+        None => Some((side(metric)?, None)),
+        Some((above, below)) => Some((side(above)?, Some(side(below)?))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn metrics_are_names_sums_and_ratios() {
+        assert_eq!(parts("a.b"), Some((vec!["a.b"], None)));
+        assert_eq!(parts("a + b"), Some((vec!["a", "b"], None)));
+        assert_eq!(parts("a/b"), Some((vec!["a"], Some(vec!["b"]))));
+        let ratio = Some((vec!["a", "c"], Some(vec!["a", "b"])));
+        assert_eq!(parts("(a+c) / (a + b)"), ratio);
+        for wrong in ["", "a+", "a b", "a/", "a/b/c", "(a", "a)", "a/(b", "((a))"] {
+            assert_eq!(parts(wrong), None, "{wrong}");
+        }
+    }
 }

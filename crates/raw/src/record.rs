@@ -65,6 +65,21 @@ pub struct Arm {
     pub baseline: Option<String>,
     /// Kernel files set, path to value.
     pub settings: BTreeMap<String, String>,
+    /// Of a sweep's arm: where it stands on the curves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
+}
+
+/// A place on a [`crate::plan::Curve`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// The line that it is a point of, by the name that promises use.
+    pub series: String,
+    /// The line's name in legends; `series` when empty.
+    #[serde(default)]
+    pub label: String,
+    pub x: f64,
 }
 
 /// `trials/ARM-REP.json`: one boot.

@@ -174,13 +174,27 @@ pub enum Work {
     /// Read a file once from end to end and exit. Observes `<worker>.read_ms`.
     ReadOnce { file: String },
     /// A fixed sequence of accesses by one process, the same in every run with the same seed:
-    /// `rounds` of seeded random 64 KiB reads from `file` and writes to `size` bytes of anonymous
-    /// memory. Then exits. For comparing the counters of two kernels. Observes `<worker>.done_ms`.
+    /// `rounds`, each a seeded random read of `read` bytes from `file` and a write of one page of
+    /// `size` bytes of anonymous memory. Then exits. For comparing the counters of two kernels.
+    /// Observes `<worker>.done_ms`.
     Fixed {
         file: String,
         size: Size,
         rounds: u64,
+        /// Bytes of one read, whole pages; 64 KiB unless said otherwise.
+        #[serde(default = "read_size")]
+        read: Size,
+        #[serde(default = "mixed")]
+        fill: Fill,
     },
+}
+
+fn read_size() -> Size {
+    Size::Bytes(64 << 10)
+}
+
+fn mixed() -> Fill {
+    Fill::Mixed
 }
 
 /// Contents of anonymous pages: zram keeps a page of one repeated word in no memory at all, so

@@ -17,8 +17,7 @@ fn promise(arm: &str) -> Promise {
         statistic: Statistic::Delta,
         across: Across::Mean,
         relative_to: Relative::Nothing,
-        at_least: None,
-        at_most: None,
+        ..Promise::default()
     }
 }
 

@@ -90,30 +90,33 @@ pub fn touch(worker: &str, set: &Set, period_ms: u64, seed: u64, channel: &Chann
     Ok(())
 }
 
-/// A fixed sequence of reads from the file and touches of `size` bytes of memory: the same in every
-/// kernel with the same seed.
-pub fn fixed(
-    worker: &str,
-    name: &str,
-    size: u64,
-    rounds: u64,
-    seed: u64,
-    channel: &Channel,
-) -> Result<()> {
-    let path = data_path(name);
+/// What [`fixed`] does.
+pub struct Sequence<'a> {
+    pub file: &'a str,
+    pub size: u64,
+    pub rounds: u64,
+    pub read: u64,
+    pub fill: Fill,
+}
+
+/// A fixed sequence of reads from the file and writes to anonymous memory: the same in every kernel
+/// with the same seed.
+pub fn fixed(worker: &str, sequence: &Sequence, seed: u64, channel: &Channel) -> Result<()> {
+    let path = data_path(sequence.file);
     let file = File::open(&path).with_context(|| format!("opening {path}"))?;
-    let chunks = (file.metadata()?.len() / (64 << 10)).max(1);
-    let mut buffer = vec![0u8; 64 << 10];
+    let read = (sequence.read / PAGE as u64).max(1) * PAGE as u64;
+    let chunks = (file.metadata()?.len() / read).max(1);
+    let mut buffer = vec![0u8; read as usize];
     let mut random = Random::new(seed);
-    let memory = map(size as usize)?;
+    let memory = map(sequence.size as usize)?;
     let pages = (memory.len() / PAGE).max(1) as u64;
     let begin = now_ms();
-    for _ in 0..rounds {
-        let at = random.next() % chunks * (64 << 10);
+    for _ in 0..sequence.rounds {
+        let at = random.next() % chunks * read;
         file.read_exact_at(&mut buffer, at)
             .with_context(|| format!("reading {path}"))?;
         let page = (random.next() % pages) as usize * PAGE;
-        random.page(&mut memory[page..page + PAGE], Fill::Mixed);
+        random.page(&mut memory[page..page + PAGE], sequence.fill);
     }
     channel.observe(format!("{worker}.done_ms"), begin, now_ms() - begin);
     Ok(())

@@ -69,8 +69,21 @@ fn run(name: &str) -> Result<()> {
         Work::Stream { file } => read::stream(file),
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
-        Work::Fixed { file, size, rounds } => {
-            memory::fixed(name, file, size.bytes(), *rounds, spec.seed, &channel)
+        Work::Fixed {
+            file,
+            size,
+            rounds,
+            read,
+            fill,
+        } => {
+            let sequence = memory::Sequence {
+                file,
+                size: size.bytes(),
+                rounds: *rounds,
+                read: read.bytes(),
+                fill: *fill,
+            };
+            memory::fixed(name, &sequence, spec.seed, &channel)
         }
     }
 }

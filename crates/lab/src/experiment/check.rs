@@ -1,7 +1,7 @@
 //! What the grammar of an experiment file cannot say: names that must exist, values in range.
 use super::source::{at, there_are, Fault};
 use super::{sizes_of, Experiment};
-use raw::plan::Relative;
+use raw::plan::{Judge, Promise, Relative};
 use raw::size::Size;
 use raw::spec::Work;
 
@@ -171,25 +171,32 @@ fn arms(experiment: &Experiment) -> Checked {
         return fault(at!["arms"], "expected at least one arm");
     }
     for (i, arm) in arms.iter().enumerate() {
+        let here = |field: &str| match arm.sweep {
+            Some(sweep) => at!["sweeps", sweep, field],
+            None => at!["arms", i, field],
+        };
         if !plain(&arm.name) {
             let message = "an arm's name is made of letters, digits, '-', '_' and '.'";
-            return fault(at!["arms", i, "name"], message);
+            return fault(here("name"), message);
         }
         if names[..i].contains(&&arm.name) {
             return fault(
-                at!["arms", i, "name"],
+                here("name"),
                 format!("another arm is called {:?}", arm.name),
             );
         }
         if let Some(baseline) = arm.baseline.as_ref().filter(|name| !names.contains(name)) {
             let message = format!("no arm is called {baseline:?}; {}", there_are(&names));
-            return fault(at!["arms", i, "baseline"], message);
+            return fault(here("baseline"), message);
         }
         if arm.memory_mb.is_some_and(|mb| !(32..=65536).contains(&mb)) {
             return fault(at!["arms", i, "memory_mb"], "expected 32 to 65536");
         }
         for (name, value) in &arm.knobs {
-            let at = at!["arms", i, "knobs", name.as_str()];
+            let at = match arm.sweep {
+                Some(_) => here("knobs"),
+                None => at!["arms", i, "knobs", name.as_str()],
+            };
             let below = ["/proc/", "/sys/"];
             if name.starts_with('/') && !below.iter().any(|dir| name.starts_with(dir)) {
                 return fault(at, "expected a sysctl or a path below /proc or /sys");
@@ -230,7 +237,15 @@ fn plan(experiment: &Experiment) -> Checked {
         scene(at!["charts", i, "scene"], &chart.scene)?;
         metric(at!["charts", i, "metric"], &chart.metric)?;
     }
+    for (i, curve) in experiment.plan.curves.iter().enumerate() {
+        scene(at!["curves", i, "scene"], &curve.scene)?;
+        metric(at!["curves", i, "metric"], &curve.metric)?;
+        if experiment.arms.iter().all(|arm| arm.point.is_none()) {
+            return fault(at!["curves", i], "no arm has a point to draw: [[sweeps]]");
+        }
+    }
     for (i, promise) in experiment.plan.promises.iter().enumerate() {
+        of_series(experiment, i, promise)?;
         scene(at!["promises", i, "scene"], &promise.scene)?;
         metric(at!["promises", i, "metric"], &promise.metric)?;
         for (j, name) in promise.arms.iter().enumerate() {
@@ -243,31 +258,69 @@ fn plan(experiment: &Experiment) -> Checked {
                 return fault(at!["promises", i, "arms", j], message);
             }
         }
-        if promise.arms.is_empty() {
-            return fault(at!["promises", i, "arms"], "expected at least one arm");
+        if promise.arms.is_empty() && promise.series.is_empty() {
+            return fault(
+                at!["promises", i, "arms"],
+                "expected at least one arm or series",
+            );
         }
         if let Relative::Scene(name) = &promise.relative_to {
             scene(at!["promises", i, "relative_to", "scene"], name)?;
         }
-        if promise.at_least.is_none() && promise.at_most.is_none() {
+        let bounded = promise.at_least.is_some() || promise.at_most.is_some();
+        if !bounded && !promise.monotonic {
             return fault(at!["promises", i], "expected at_least or at_most");
         }
     }
     Ok(())
 }
 
-/// `probe.resident`, `vmstat.pgscan_direct`, or a sum of such.
-fn metric(at: Vec<super::source::Step>, metric: &str) -> Checked {
-    let well = |name: &str| {
-        let name = name.trim();
-        !name.is_empty() && !name.contains(char::is_whitespace)
+/// What a promise says of series.
+fn of_series(experiment: &Experiment, i: usize, promise: &Promise) -> Checked {
+    let points = experiment.arms.iter().filter_map(|arm| arm.point.as_ref());
+    let mut known: Vec<&String> = points.map(|point| &point.series).collect();
+    known.dedup();
+    let exists = |at, name: &String| {
+        if known.contains(&name) {
+            return Ok(());
+        }
+        let message = format!("no series is called {name:?}; {}", there_are(&known));
+        fault(at, message)
     };
-    if metric.split('+').all(well) {
+    for (j, name) in promise.series.iter().enumerate() {
+        exists(at!["promises", i, "series", j], name)?;
+    }
+    if let Relative::Series(name) = &promise.relative_to {
+        let at = at!["promises", i, "relative_to", "series"];
+        exists(at.clone(), name)?;
+        if promise.monotonic {
+            return fault(at, "a series rises by itself, not relative to another");
+        }
+    }
+    if promise.monotonic && (promise.series.is_empty() || !promise.arms.is_empty()) {
+        let message = "a series rises, an arm does not: name series, and no arms";
+        return fault(at!["promises", i, "monotonic"], message);
+    }
+    if promise.judge == Judge::Interval && promise.width.is_none() && !promise.may_be_unsure {
+        let message = "expected a width: an interval as wide as it likes holds every bound";
+        return fault(at!["promises", i], message);
+    }
+    if promise.judge == Judge::Value && (promise.width.is_some() || promise.may_be_unsure) {
+        let message = "width and may_be_unsure say something of judge = \"interval\" only";
+        return fault(at!["promises", i], message);
+    }
+    Ok(())
+}
+
+/// `probe.resident`, `vmstat.pgscan_direct`, a sum of such, or a ratio of two sums.
+fn metric(at: Vec<super::source::Step>, metric: &str) -> Checked {
+    if raw::plan::parts(metric).is_some() {
         return Ok(());
     }
     fault(
         at,
-        "expected a measure such as \"probe.read_ms\", or a sum, \"vmstat.a+vmstat.b\"",
+        "expected a measure such as \"probe.read_ms\", a sum, \"vmstat.a+vmstat.b\", or a ratio of \
+         two, \"vmstat.a/(vmstat.a+vmstat.b)\"",
     )
 }
 

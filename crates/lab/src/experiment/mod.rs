@@ -6,11 +6,13 @@
 mod check;
 mod find;
 mod source;
+mod sweep;
 
 pub use find::{find, list};
 pub use source::Broken;
 
-use raw::plan::{Chart, Figure, Plan, Promise, Relative};
+use raw::plan::{Chart, Curve, Figure, Plan, Promise, Relative};
+use raw::record::Point;
 use raw::size::Size;
 use raw::spec::{Disk, GuestSpec, Knob, Scene, Task, Work, Worker, Workload};
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -118,6 +120,11 @@ pub struct Arm {
     /// Another size of memory for this arm alone. Sizes in percent stay those of the machine, so
     /// that the work is the same.
     pub memory_mb: Option<u64>,
+    /// Where the arm stands on the curves; a sweep sets it.
+    pub point: Option<Point>,
+    /// The number of the sweep that the arm was made of, for messages.
+    #[serde(skip)]
+    pub sweep: Option<usize>,
 }
 
 fn default_version() -> String {
@@ -143,11 +150,16 @@ struct Form {
     scenes: Vec<Scene>,
     #[serde(default)]
     exhausted_below: Size,
+    #[serde(default)]
     arms: Vec<Arm>,
+    #[serde(default)]
+    sweeps: Vec<sweep::Sweep>,
     #[serde(default)]
     figures: Vec<Figure>,
     #[serde(default)]
     charts: Vec<Chart>,
+    #[serde(default)]
+    curves: Vec<Curve>,
     #[serde(default)]
     promises: Vec<Promise>,
 }
@@ -174,6 +186,9 @@ impl Experiment {
         let (tree, presets) = pieces.merge(changes.preset.as_deref())?;
         let form: Form = pieces.read(&tree)?;
         let mut arms = form.arms;
+        for (place, sweep) in form.sweeps.iter().enumerate() {
+            arms.extend(sweep.arms(place));
+        }
         for arm in &mut arms {
             if arm.label.is_empty() {
                 arm.label.clone_from(&arm.name);
@@ -201,6 +216,7 @@ impl Experiment {
             plan: Plan {
                 figures: form.figures,
                 charts: form.charts,
+                curves: form.curves,
                 promises: form.promises,
             },
         };
@@ -278,6 +294,7 @@ impl Experiment {
         if let Some(name) = names.iter().find(|name| !known.contains(name)) {
             anyhow::bail!("no arm is called {name:?}; {}", source::there_are(&known));
         }
+        let before = self.arms.clone();
         self.arms.retain(|arm| names.contains(&arm.name));
         for arm in &mut self.arms {
             arm.baseline = arm.baseline.take().filter(|name| names.contains(name));
@@ -290,9 +307,36 @@ impl Experiment {
                 arm.is_some_and(|arm| !relative || arm.baseline.is_some())
             });
         }
+        // A series with some of its points is not what a promise was made of.
+        let whole = |series: &String| {
+            let of = |arm: &&Arm| {
+                arm.point
+                    .as_ref()
+                    .is_some_and(|point| point.series == *series)
+            };
+            before.iter().filter(of).count() == arms.iter().filter(of).count()
+        };
+        for promise in &mut self.plan.promises {
+            promise.series.retain(whole);
+            if promise.relative_to == Relative::Baseline {
+                promise.series.retain(|series| {
+                    let mut of = arms.iter().filter(|arm| {
+                        let point = arm.point.as_ref();
+                        point.is_some_and(|point| point.series == *series)
+                    });
+                    of.all(|arm| arm.baseline.is_some())
+                });
+            }
+            if let Relative::Series(other) = &promise.relative_to {
+                if !whole(other) {
+                    promise.series.clear();
+                    promise.arms.clear();
+                }
+            }
+        }
         self.plan
             .promises
-            .retain(|promise| !promise.arms.is_empty());
+            .retain(|promise| !promise.arms.is_empty() || !promise.series.is_empty());
         Ok(())
     }
 
@@ -315,7 +359,8 @@ fn knob_path(name: &str) -> String {
 fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
     match work {
         Work::Hog { size, rate, .. } => vec![("size", size), ("rate", rate)],
-        Work::Touch { size, .. } | Work::Fixed { size, .. } => vec![("size", size)],
+        Work::Touch { size, .. } => vec![("size", size)],
+        Work::Fixed { size, read, .. } => vec![("size", size), ("read", read)],
         Work::Stream { .. } | Work::Probe { .. } | Work::ReadOnce { .. } => vec![],
     }
 }

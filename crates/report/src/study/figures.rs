@@ -137,7 +137,7 @@ fn cell(arm: &ArmStudy, measure: Measure, context: &Context) -> Cell {
     }
 }
 
-fn across(numbers: &[f64]) -> Option<Across> {
+pub(crate) fn across(numbers: &[f64]) -> Option<Across> {
     Some(Across {
         n: numbers.len(),
         mean: stats::mean(numbers)?,

@@ -75,7 +75,8 @@ pub fn values(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<Vec<f
                 )));
             }
             let growth = counter(scene, m.metric)?;
-            if m.statistic == Statistic::Delta {
+            // A ratio of two growths is that of their rates as well.
+            if m.statistic == Statistic::Delta || m.metric.contains('/') {
                 return Ok(vec![growth]);
             }
             let seconds = (scene.end_ms - scene.begin_ms) / 1000.0;
@@ -112,15 +113,23 @@ pub fn number(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<f64, 
     number.ok_or_else(|| Missing::NoValue(m.metric.to_string()))
 }
 
+/// Growth of a counter, of a sum of counters, or the ratio of the growth of two such sums.
 fn counter(scene: &SceneRecord, metric: &str) -> Result<f64, Missing> {
-    metric
-        .split('+')
-        .map(str::trim)
-        .map(|name| {
-            let found = scene.counters.get(name).copied();
+    let sum = |names: &[&str]| -> Result<f64, Missing> {
+        let grown = names.iter().map(|name| {
+            let found = scene.counters.get(*name).copied();
             found.ok_or_else(|| Missing::NoValue(name.to_string()))
-        })
-        .sum()
+        });
+        grown.sum()
+    };
+    let unfit = || Missing::Unfit(format!("{metric} is no metric"));
+    let (above, below) = raw::plan::parts(metric).ok_or_else(unfit)?;
+    let above = sum(&above)?;
+    match below.map(|names| sum(&names)).transpose()? {
+        None => Ok(above),
+        Some(0.0) => Err(Missing::Unfit(format!("{metric} has no value: n/0"))),
+        Some(below) => Ok(above / below),
+    }
 }
 
 /// A statistic's name as in an experiment file.
@@ -216,6 +225,9 @@ mod tests {
             Ok(14.0)
         );
         assert_eq!(take("calm", "vmstat.a+vmstat.b", Statistic::Rate), Ok(7.0));
+        let share = "vmstat.b/(vmstat.a+vmstat.b)";
+        assert_eq!(take("calm", share, Statistic::Delta), Ok(4.0 / 14.0));
+        assert_eq!(take("calm", share, Statistic::Rate), Ok(4.0 / 14.0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Only trials that ended `ok` give numbers: a scene of a trial that died may be cut short. Every
 //! other trial is listed in [`Study::failures`], and breaks the promises made of its arm.
 pub mod charts;
+pub mod curves;
 pub mod figures;
 pub mod measure;
 pub mod promises;
@@ -10,11 +11,12 @@ pub mod ratio;
 pub mod stats;
 
 use crate::Results;
-use raw::record::{Outcome, Run, Trial};
+use raw::record::{Outcome, Point, Run, Trial};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 pub use charts::{ChartStudy, Line};
+pub use curves::{CurveLine, CurvePoint, CurveStudy};
 pub use figures::{Cell, FigureStudy};
 pub use promises::PromiseResult;
 pub use ratio::{Ratio, Verdict};
@@ -26,6 +28,7 @@ pub struct Study {
     /// In the run's order.
     pub arms: Vec<ArmStudy>,
     pub figures: Vec<FigureStudy>,
+    pub curves: Vec<CurveStudy>,
     pub promises: Vec<PromiseResult>,
     /// Trials that did not end `ok`.
     pub failures: Vec<FailedTrial>,
@@ -53,6 +56,8 @@ pub struct ArmStudy {
     pub mem_total_kb: Option<u64>,
     /// Setting to what was asked and to each different answer that was read back.
     pub settings: BTreeMap<String, Setting>,
+    /// Where it stands on the curves.
+    pub point: Option<Point>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -84,11 +89,16 @@ impl Study {
         self.arms.iter().find(|a| a.name == name)
     }
 
-    /// An arm's label; its name where the run does not know it.
+    /// The label of an arm, or of a series; its name where the run does not know it.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut points = self.arms.iter().filter_map(|arm| arm.point.as_ref());
         match self.arm(name) {
             Some(arm) if !arm.label.is_empty() => &arm.label,
-            _ => name,
+            Some(_) => name,
+            None => match points.find(|point| point.series == name) {
+                Some(point) if !point.label.is_empty() => &point.label,
+                _ => name,
+            },
         }
     }
 }
@@ -110,6 +120,7 @@ pub fn study(results: &Results) -> Study {
     };
     Study {
         figures: figures::study(&run.plan.figures, &context),
+        curves: curves::study(&run.plan.curves, &context),
         promises: promises::study(&run.plan.promises, &context),
         charts: charts::study(&run.plan.charts, &context),
         failures: trials.iter().filter_map(failed).collect(),
@@ -126,6 +137,24 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// The arms of a series with their `x`, rising.
+    pub fn series(&self, name: &str) -> Vec<(f64, &'a ArmStudy)> {
+        let arms = self.arms.iter().filter_map(|arm| {
+            let point = arm.point.as_ref()?;
+            (point.series == name).then_some((point.x, arm))
+        });
+        let mut arms: Vec<(f64, &'a ArmStudy)> = arms.collect();
+        arms.sort_by(|a, b| a.0.total_cmp(&b.0));
+        arms
+    }
+
+    /// The arm of a series that has the same `x` as this one.
+    pub fn beside(&self, arm: &ArmStudy, series: &str) -> Option<&'a ArmStudy> {
+        let x = arm.point.as_ref()?.x;
+        let mut arms = self.series(series).into_iter();
+        Some(arms.find(|(other, _)| *other == x)?.1)
+    }
+
     /// The arm's trials that ended `ok`, by repetition.
     pub fn ok(&self, arm: &'a str) -> impl Iterator<Item = &'a Trial> {
         let trials: &'a [Trial] = self.trials;
@@ -164,6 +193,7 @@ fn study_arm(arm: &raw::record::Arm, planned: u32, trials: &[Trial]) -> ArmStudy
         ok,
         failed: own.len() as u32 - ok,
         absent: planned.saturating_sub(own.len() as u32),
+        point: arm.point.clone(),
         releases,
         mem_total_kb: own.iter().map(|t| t.mem_total_kb).find(|&kb| kb > 0),
         settings,

@@ -167,6 +167,7 @@ pub fn run() -> Run {
         kernel: s.kernel.into(),
         baseline: Some(format!("{}-vanilla", s.name.split('-').next().unwrap())),
         settings: settings(s),
+        point: None,
     });
     Run {
         schema: SCHEMA,
