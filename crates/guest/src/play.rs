@@ -4,6 +4,7 @@ use raw::spec::{GuestSpec, Scene, Until, Work, Worker, Workload};
 use raw::wire::Line;
 use rustix::process::{waitpid, Pid, Signal, WaitOptions, WaitStatus};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use crate::channel::{now_ms, Channel};
 use crate::watch::Kills;
+use crate::work::settled_path;
 use crate::{counters, setup, watch};
 
 /// How often children are reaped and a scene's end is looked for.
@@ -95,6 +97,7 @@ impl<'a> Stage<'a> {
             let over = match scene.until {
                 Some(Until::OomKill) => self.kills.count() > kills_before,
                 Some(Until::Done) => !self.busy(&names),
+                Some(Until::Settled) => self.settled(&names),
                 None => false,
             };
             if over || elapsed >= scene.seconds {
@@ -161,6 +164,18 @@ impl<'a> Stage<'a> {
                     matches!(worker.does, Work::ReadOnce { .. } | Work::Fixed { .. })
                 })
         })
+    }
+
+    /// Whether all processes that settle have.
+    fn settled(&self, names: &[&str]) -> bool {
+        self.running
+            .iter()
+            .filter(|(_, name)| names.contains(name))
+            .filter(|(_, name)| {
+                let worker = self.workload.workers.get(**name);
+                worker.is_some_and(|worker| matches!(worker.does, Work::Fixed { .. }))
+            })
+            .all(|(pid, name)| Path::new(&settled_path(name, *pid as u32)).exists())
     }
 
     fn reap(&mut self, scene: &Scene) {

@@ -111,6 +111,8 @@ pub enum Until {
     OomKill,
     /// All of the scene's workers that end by themselves have ended.
     Done,
+    /// All of the scene's `fixed` workers have done the rounds that they `settle` for.
+    Settled,
 }
 
 /// One kind of work, run as `count` processes of its own.
@@ -181,6 +183,10 @@ pub enum Work {
         file: String,
         size: Size,
         rounds: u64,
+        /// Rounds before these, in which memory comes to rest: a scene `until = "settled"` ends
+        /// with them.
+        #[serde(default)]
+        settle: u64,
         /// Bytes of one read, whole pages; 64 KiB unless said otherwise.
         #[serde(default = "read_size")]
         read: Size,

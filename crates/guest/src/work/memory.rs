@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use super::{data_path, stopping};
+use super::{data_path, settled_path, stopping};
 use crate::channel::{now_ms, Channel};
 use crate::counters::{read, vmstat_field};
 
@@ -95,6 +95,7 @@ pub struct Sequence<'a> {
     pub file: &'a str,
     pub size: u64,
     pub rounds: u64,
+    pub settle: u64,
     pub read: u64,
     pub fill: Fill,
 }
@@ -110,14 +111,21 @@ pub fn fixed(worker: &str, sequence: &Sequence, seed: u64, channel: &Channel) ->
     let mut random = Random::new(seed);
     let memory = map(sequence.size as usize)?;
     let pages = (memory.len() / PAGE).max(1) as u64;
+    let mut rounds = |count: u64| -> Result<()> {
+        for _ in 0..count {
+            let at = random.next() % chunks * read;
+            file.read_exact_at(&mut buffer, at)
+                .with_context(|| format!("reading {path}"))?;
+            let page = (random.next() % pages) as usize * PAGE;
+            random.page(&mut memory[page..page + PAGE], sequence.fill);
+        }
+        Ok(())
+    };
+    rounds(sequence.settle)?;
+    let mark = settled_path(worker, std::process::id());
+    File::create(&mark).with_context(|| format!("creating {mark}"))?;
     let begin = now_ms();
-    for _ in 0..sequence.rounds {
-        let at = random.next() % chunks * read;
-        file.read_exact_at(&mut buffer, at)
-            .with_context(|| format!("reading {path}"))?;
-        let page = (random.next() % pages) as usize * PAGE;
-        random.page(&mut memory[page..page + PAGE], sequence.fill);
-    }
+    rounds(sequence.rounds)?;
     channel.observe(format!("{worker}.done_ms"), begin, now_ms() - begin);
     Ok(())
 }

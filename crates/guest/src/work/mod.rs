@@ -73,6 +73,7 @@ fn run(name: &str) -> Result<()> {
             file,
             size,
             rounds,
+            settle,
             read,
             fill,
         } => {
@@ -80,6 +81,7 @@ fn run(name: &str) -> Result<()> {
                 file,
                 size: size.bytes(),
                 rounds: *rounds,
+                settle: *settle,
                 read: read.bytes(),
                 fill: *fill,
             };
@@ -105,6 +107,11 @@ fn enter(name: &str, worker: &Worker) -> Result<()> {
     // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
     unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
     Ok(())
+}
+
+/// A file that is there once a worker's process has settled.
+pub fn settled_path(worker: &str, process: u32) -> String {
+    format!("/tmp/settled-{worker}-{process}")
 }
 
 /// Path of an experiment's file.
