@@ -30,13 +30,18 @@ pub enum Command {
     ///
     /// Builds the kernels that the arms name (once), boots each arm as often as there are
     /// repetitions, in shuffled order, and writes raw results, report.html and report.md to the
-    /// output folder. Guests are User-Mode Linux: processes of this host. Guests above 256 MB need
-    /// a higher vm.max_map_count on the host: root raises it for the run, and it is put back.
+    /// output folder.
+    ///
+    /// Guests are User-Mode Linux: processes of this host. Guests above 256 MB need a higher
+    /// vm.max_map_count on the host: root raises it for the run, and it is put back. With --bed
+    /// qemu they are x86-64 machines, with KVM where it works, else emulated and 10 to 20 times
+    /// slower: Debian's package qemu-system-x86.
     ///
     /// Exit status: 0 when all went well; 1 when a promise of the experiment is broken or a guest
     /// did not end well; 2 when the run itself failed; 130 after Ctrl-C.
     #[command(after_help = "Examples:\n  \
         hotset lab run three-workers --preset demo\n  \
+        hotset lab run three-workers --bed qemu --preset qemu\n  \
         hotset lab run three-workers --arm classic-vanilla,classic-on --repetitions 2\n  \
         hotset lab run three-workers --set machine.memory_mb=256 --set files.probe=14%")]
     Run(RunArgs),
@@ -58,6 +63,12 @@ pub struct RunArgs {
     /// Use a preset of the experiment: a table of its file, merged over the rest
     #[arg(long)]
     preset: Option<String>,
+    /// What guests run on, whatever the experiment says: uml or qemu
+    #[arg(long, value_name = "BED", value_parser = ["uml", "qemu"])]
+    bed: Option<String>,
+    /// Line of kernels that all arms boot, whatever the experiment says: 7.3 or 6.12
+    #[arg(long, value_name = "VERSION")]
+    kernel: Option<kbuild::Line>,
     /// Only these arms
     #[arg(long = "arm", value_name = "ARM", value_delimiter = ',')]
     arms: Vec<String>,
@@ -151,6 +162,8 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     let mut set = args.set.clone();
     set.extend(args.repetitions.map(|n| format!("repetitions={n}")));
     set.extend(args.seed.map(|seed| format!("seed={seed}")));
+    let bed = args.bed.as_ref();
+    set.extend(bed.map(|bed| format!("machine.bed=\"{bed}\"")));
     let changes = Changes {
         preset: args.preset.clone(),
         set,
@@ -158,6 +171,9 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     let mut experiment = Experiment::load(&path, &changes)?;
     if !args.arms.is_empty() {
         experiment.only(&args.arms)?;
+    }
+    if let Some(line) = args.kernel {
+        experiment.on_line(line);
     }
     let options = Options {
         jobs: args.jobs.unwrap_or_else(host::jobs),
@@ -245,6 +261,12 @@ fn command(args: &RunArgs) -> String {
     let mut option = |name: &str, value: String| words.push(format!("--{name} {}", word(&value)));
     if let Some(preset) = &args.preset {
         option("preset", preset.clone());
+    }
+    if let Some(bed) = &args.bed {
+        option("bed", bed.clone());
+    }
+    if let Some(line) = args.kernel {
+        option("kernel", line.to_string());
     }
     if !args.arms.is_empty() {
         option("arm", args.arms.join(","));

@@ -120,9 +120,10 @@ impl Maker<'_> {
             }),
             memory_mb: 128,
             cpus: 1,
+            nodes_mb: &[],
         })?;
         let limits = Limits {
-            silent: Duration::from_secs(120),
+            silent: Duration::from_secs(120) * self.bed.slowness(),
             total: Duration::from_secs(3600),
         };
         let mut log = Vec::new();

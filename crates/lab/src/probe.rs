@@ -1,32 +1,33 @@
 //! Boots one guest that does nothing, before a run builds on it.
 use crate::attend::{attend, Ending, Heard, Limits};
-use crate::bed::{Bed, Boot, Mode, Uml};
+use crate::bed::{Bed, Boot};
 use crate::initramfs::Init;
 use crate::stop::Stop;
 use anyhow::{bail, Result};
 use raw::spec::{Disk, GuestSpec, Task};
 use raw::wire::Line;
 use std::path::Path;
-use std::time::Duration;
 
-/// Boots a kernel on User-Mode Linux in its faster mode and, should that not work on this host, in
-/// the other one, in which the bed is left.
+/// Enough to boot, and too little to need anything of the host.
+const MEMORY_MB: u64 = 64;
+
+/// Boots a kernel in a bed's fastest way and, should that not work on this host, in the slower ones;
+/// the bed is left in the one that works.
 ///
 /// # Errors
-/// When the kernel boots in neither; the message has the end of the console.
-pub fn probe(bed: &mut Uml, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -> Result<()> {
+/// When the kernel boots in none; the message has the end of the console.
+pub fn probe(bed: &mut dyn Bed, kernel: &Path, init: &Init, cpus: u32, stop: &Stop) -> Result<()> {
     let mut said = Vec::new();
-    for mode in [Mode::Seccomp, Mode::Ptrace] {
-        if mode == Mode::Ptrace && cpus > 1 {
-            said.push("with ptrace: User-Mode Linux has one CPU there".to_string());
-            continue;
-        }
-        bed.set_mode(mode);
+    loop {
         let (heard, _) = boot(bed, kernel, init, cpus, stop)?;
+        let name = bed.name();
         match heard.ending {
             Ending::Finished => return Ok(()),
             Ending::Stopped => bail!("interrupted"),
-            other => said.push(format!("{mode:?}: {other:?}\n{}", heard.tail.join("\n"))),
+            other => said.push(format!("{name}: {other:?}\n{}", heard.tail.join("\n"))),
+        }
+        if !bed.fall_back(cpus) {
+            break;
         }
     }
     bail!(
@@ -65,12 +66,13 @@ pub fn boot(
         kernel,
         initramfs: &init.archive(&spec)?,
         disk: None,
-        memory_mb: 64,
+        memory_mb: MEMORY_MB,
         cpus,
+        nodes_mb: &[],
     })?;
     let limits = Limits {
-        silent: Duration::from_secs(60),
-        total: Duration::from_secs(60),
+        silent: bed.boot_patience(),
+        total: bed.boot_patience(),
     };
     let mut release = None;
     let mut hear = |line| {

@@ -1,8 +1,8 @@
 //! Runs an experiment: boots each arm of each repetition and writes what it said.
 use crate::attend::{attend, Ending, Limits};
-use crate::bed::{Bed, Boot, Image, Mode, Uml};
+use crate::bed::{self, Bed, Boot, Image};
 use crate::disk::Maker;
-use crate::experiment::{Arm, Experiment};
+use crate::experiment::{Arm, Experiment, Lru, LRU_GEN};
 use crate::host;
 use crate::initramfs::Init;
 use crate::kernels::{self, Images};
@@ -15,6 +15,8 @@ use crate::trial::Assembly;
 use anyhow::{bail, Context, Result};
 use kbuild::Step;
 use raw::record::{Outcome, Run, Trial, SCHEMA};
+use raw::wire::Line;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
@@ -97,20 +99,27 @@ struct Shared<'a> {
 pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     Results::vacant(&options.out)?;
     let mut console = kbuild::Console::new(options.quiet);
+    let machine = &experiment.machine;
     let images = kernels::images(
         experiment.arms.iter(),
-        "um",
+        machine.bed.arch(),
         options.tree.as_deref(),
         &mut |step| console.step(step),
     )?;
     let init = Init::find()?;
     // From here on signals are ours: there is something to put back.
     let signals = Stop::on_signals()?;
-    let machine = &experiment.machine;
     let memories = experiment.arms.iter().filter_map(|arm| arm.memory_mb);
     let memory_mb = memories.fold(machine.memory_mb, u64::max);
-    let mut bed = Uml::new(Mode::Seccomp, memory_mb, options.jobs)?;
-    let ready = ready(experiment, &mut bed, &images, &init, &signals, &mut console);
+    let mut bed = bed::open(machine.bed, memory_mb, options.jobs, machine.icount)?;
+    let ready = ready(
+        experiment,
+        bed.as_mut(),
+        &images,
+        &init,
+        &signals,
+        &mut console,
+    );
     let disk = match ready {
         Err(_) if signals.asked() => {
             return Ok(Summary {
@@ -123,7 +132,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         ready => ready?,
     };
     let results = Results::create(&options.out)?;
-    results.run(&header(experiment, options, &bed, &images))?;
+    results.run(&header(experiment, options, bed.as_ref(), &images))?;
     let turns = turns(
         experiment.arms.len(),
         experiment.repetitions,
@@ -131,7 +140,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     );
     let shared = Shared {
         experiment,
-        bed: &bed,
+        bed: bed.as_ref(),
         images: &images,
         init: &init,
         disk,
@@ -150,7 +159,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
 /// Boots each kernel once, and makes the data disk.
 fn ready(
     experiment: &Experiment,
-    bed: &mut Uml,
+    bed: &mut dyn Bed,
     images: &Images,
     init: &Init,
     stop: &Stop,
@@ -311,6 +320,25 @@ fn play(
     Ok(ended.into_inner().unwrap_or_else(|lock| lock.into_inner()))
 }
 
+/// Sees to it that MGLRU walks page tables where the bed can: without, it is another algorithm, and
+/// a run would not be what its report says.
+fn walks(bed: &dyn Bed, arm: &Arm, settings: &BTreeMap<String, String>) -> Result<()> {
+    const ON: &str = "0x0007";
+    if arm.lru != Some(Lru::Mglru) || !bed.walks_page_tables() {
+        return Ok(());
+    }
+    let is = settings.get(LRU_GEN).map_or("missing", String::as_str);
+    if is != ON {
+        bail!(
+            "arm {:?} on {}: {LRU_GEN} is {is}, not {ON}: MGLRU does not walk page tables; is \
+             CONFIG_LRU_GEN_WALKS_MMU off in this kernel?",
+            arm.name,
+            bed.name()
+        );
+    }
+    Ok(())
+}
+
 /// One boot. None when it was interrupted: half a trial is no result.
 fn trial(
     shared: &Shared<'_>,
@@ -338,11 +366,13 @@ fn trial(
         .iter()
         .map(|scene| scene.seconds)
         .collect();
-    let silent_s = experiment.machine.silent_s;
+    let slowness = shared.bed.slowness();
+    let silent_s = experiment.machine.silent_s * u64::from(slowness);
     let limits = Limits {
         silent: Duration::from_secs(silent_s),
-        total: Duration::from_secs_f64(experiment.scene_seconds() * 3.0 + 600.0),
+        total: Duration::from_secs_f64(experiment.scene_seconds() * 3.0 + 600.0) * slowness,
     };
+    let nodes_mb = experiment.nodes_mb();
     let mut log = shared.results.console(&arm.name, turn.repetition)?;
     let mut assembly = Assembly::new(&arm.name, turn.repetition, turn.seed, planned);
     let mut guest = shared.bed.start(&Boot {
@@ -354,9 +384,13 @@ fn trial(
         }),
         memory_mb: arm.memory_mb.unwrap_or(experiment.machine.memory_mb),
         cpus: experiment.machine.cpus,
+        nodes_mb: &nodes_mb,
     })?;
     let mut told = 0.0;
     let heard = attend(&mut guest, &mut log, limits, shared.stop, &mut |line| {
+        if let Line::Settings { values } = &line {
+            walks(shared.bed, arm, values)?;
+        }
         assembly.take(line);
         let fraction = assembly.fraction();
         if fraction - told >= 0.005 {

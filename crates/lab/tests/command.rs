@@ -1,106 +1,15 @@
 //! `hotset lab run` with real guests: a whole run, full disks, Ctrl-C, a killed hotset.
 mod common;
 
+use common::bench::{end, guests_run, left, said, trials, until, Bench};
 use common::{kernel, programs};
-use raw::record::{Outcome, Run, Trial};
+use raw::record::{Outcome, Run};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use std::process::{Command, Output};
 
-/// A folder with an experiment, a cache and room for results.
-struct Bench {
-    dir: TempDir,
-    kernel: PathBuf,
-}
-
-impl Bench {
-    fn new(test: &str) -> Option<Bench> {
-        let kernel = kernel(test)?;
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("good.toml"), common::GOOD).unwrap();
-        Some(Bench { dir, kernel })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    /// `hotset lab run` on the experiment, after `prefix` if there is one.
-    fn run(&self, prefix: &[&str], args: &[&str]) -> Command {
-        let hotset = programs().join("hotset");
-        let mut command = match prefix.split_first() {
-            Some((program, rest)) => {
-                let mut command = Command::new(program);
-                command.args(rest).arg(hotset);
-                command
-            }
-            None => Command::new(hotset),
-        };
-        command
-            .args(["lab", "run"])
-            .arg(self.path("good.toml"))
-            .args(["--jobs", "1", "--out"])
-            .arg(self.path("out"))
-            .args(args)
-            .env("HOTSET_KERNEL_VANILLA", &self.kernel)
-            .env("HOTSET_GUEST", programs().join("hotset-guest"))
-            .env("XDG_CACHE_HOME", self.path("cache"))
-            .env("TMPDIR", self.dir.path())
-            .current_dir(self.dir.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn trials(&self) -> Vec<Trial> {
-        trials(&self.path("out"))
-    }
-}
-
-fn trials(out: &Path) -> Vec<Trial> {
-    let mut trials = Vec::new();
-    for entry in std::fs::read_dir(out.join("trials")).unwrap() {
-        let path = entry.unwrap().path();
-        assert_eq!(path.extension().unwrap(), "json", "{}", path.display());
-        let text = std::fs::read_to_string(&path).unwrap();
-        let trial = serde_json::from_str(&text);
-        trials.push(trial.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
-    }
-    trials
-}
-
-fn said(output: &Output) -> String {
-    let (out, err) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    format!("{}\n{out}\n{err}", output.status)
-}
-
-/// Processes whose command line or folder names this bench: every guest's does.
-fn left(bench: &Bench) -> Vec<String> {
-    let here = bench.dir.path();
-    let mut left = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let cwd = std::fs::read_link(entry.path().join("cwd"));
-        if cwd.is_ok_and(|cwd| cwd.starts_with(here)) {
-            let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-            left.push(format!("{:?} {}", entry.file_name(), name.trim()));
-        }
-    }
-    left
-}
-
-/// Waits until `done`, a minute at most.
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let limit = Instant::now() + Duration::from_secs(60);
-    while !done() {
-        assert!(Instant::now() < limit, "waited a minute for: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+/// With User-Mode Linux guests.
+fn bench(test: &str) -> Option<Bench> {
+    Some(Bench::new("uml", kernel(test)?))
 }
 
 fn max_map_count() -> u64 {
@@ -108,22 +17,9 @@ fn max_map_count() -> u64 {
     text.trim().parse().unwrap()
 }
 
-fn guests_run(bench: &Bench) -> bool {
-    // A guest of a trial, not the one that fills the disk: trials have console logs.
-    let logs = std::fs::read_dir(bench.path("out/console"));
-    let log = logs.ok().and_then(|mut logs| logs.next()).is_some();
-    log && left(bench)
-        .iter()
-        .any(|process| process.contains("uml-userspace"))
-}
-
-fn end(child: Child) -> Output {
-    child.wait_with_output().unwrap()
-}
-
 #[test]
 fn a_run_from_file_to_report() {
-    let Some(bench) = Bench::new("a whole run") else {
+    let Some(bench) = bench("a whole run") else {
         return;
     };
     let output = bench
@@ -196,7 +92,7 @@ fn a_run_from_file_to_report() {
 
 #[test]
 fn ctrl_c_ends_the_guests_and_puts_the_sysctl_back() {
-    let Some(bench) = Bench::new("Ctrl-C during a run") else {
+    let Some(bench) = bench("Ctrl-C during a run") else {
         return;
     };
     let before = max_map_count();
@@ -250,7 +146,7 @@ fn ctrl_c_ends_the_guests_and_puts_the_sysctl_back() {
 
 #[test]
 fn a_killed_hotset_leaves_no_guest() {
-    let Some(bench) = Bench::new("SIGKILL during a run") else {
+    let Some(bench) = bench("SIGKILL during a run") else {
         return;
     };
     let scenes = "scenes=[{name='calm',run=['probe'],seconds=600},{name='pressure',seconds=1}]";
@@ -289,7 +185,7 @@ fn on_small_disk(bench: &Bench, full: &str, size: &str, args: &[&str]) -> Output
 
 #[test]
 fn a_full_disk_for_results_keeps_what_was_written() {
-    let Some(bench) = Bench::new("no room for results") else {
+    let Some(bench) = bench("no room for results") else {
         return;
     };
     let scenes = "scenes=[{name='calm',run=['probe'],seconds=0.3},{name='pressure',seconds=0.1}]";
@@ -320,7 +216,7 @@ fn a_full_disk_for_results_keeps_what_was_written() {
 
 #[test]
 fn a_full_disk_for_the_image_leaves_no_half_image() {
-    let Some(bench) = Bench::new("no room for the data disk") else {
+    let Some(bench) = bench("no room for the data disk") else {
         return;
     };
     let output = on_small_disk(&bench, "cache", "8m", &[]);

@@ -1,12 +1,59 @@
 //! Test beds: what a guest kernel runs on.
 mod process;
+mod qemu;
 mod uml;
 
 pub use process::Guest;
+pub use qemu::{Accel, Qemu};
 pub use uml::{Mode, Uml};
 
-use anyhow::Result;
+use crate::results::explained;
+use anyhow::{Context, Result};
+use serde::Deserialize;
 use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Which bed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// User-Mode Linux: a process, no root, no hypervisor.
+    #[default]
+    Uml,
+    /// QEMU, x86-64.
+    Qemu,
+}
+
+impl Kind {
+    /// Of the kernels that it boots, as for `make ARCH=`.
+    pub fn arch(self) -> &'static str {
+        match self {
+            Kind::Uml => "um",
+            Kind::Qemu => "x86_64",
+        }
+    }
+
+    /// The bed for kernels of an architecture.
+    pub fn of_arch(arch: &str) -> Option<Kind> {
+        [Kind::Uml, Kind::Qemu]
+            .into_iter()
+            .find(|kind| kind.arch() == arch)
+    }
+}
+
+/// Readies the host for `jobs` guests of at most `memory_mb` at once. `icount`: the guest's clock
+/// counts its instructions; QEMU alone has that. Whether guests really boot is for
+/// [`crate::probe::probe`] to find out.
+///
+/// # Errors
+/// When the host lacks what the bed needs; the message says what to do.
+pub fn open(kind: Kind, memory_mb: u64, jobs: u32, icount: bool) -> Result<Box<dyn Bed>> {
+    Ok(match kind {
+        Kind::Uml => Box::new(Uml::new(Mode::Seccomp, memory_mb, jobs)?),
+        Kind::Qemu => Box::new(Qemu::new(icount)?),
+    })
+}
 
 /// What is booted.
 pub struct Boot<'a> {
@@ -15,6 +62,8 @@ pub struct Boot<'a> {
     pub disk: Option<Image<'a>>,
     pub memory_mb: u64,
     pub cpus: u32,
+    /// Sizes of the memory nodes in MiB, which sum to `memory_mb`; none for a machine without nodes.
+    pub nodes_mb: &'a [u64],
 }
 
 /// The data disk's image.
@@ -33,7 +82,45 @@ pub trait Bed: Send + Sync {
     /// The data disk's name inside a guest.
     fn device(&self) -> &'static str;
 
+    /// By how much patience with a guest is to be multiplied: how much longer than on the machine
+    /// itself anything may take.
+    fn slowness(&self) -> u32;
+
+    /// How long a guest without work may take from start to end.
+    fn boot_patience(&self) -> Duration {
+        // Half a second is usual; a host may be busy.
+        Duration::from_secs(60) * self.slowness()
+    }
+
+    /// Goes over to a slower way of running guests with `cpus` CPUs, after the present one did not
+    /// work. False when there is no other.
+    fn fall_back(&mut self, cpus: u32) -> bool;
+
+    /// Whether MGLRU can age pages by walking page tables.
+    fn walks_page_tables(&self) -> bool;
+
     /// Starts a guest. The calling thread must outlive it: a guest dies with the thread that
     /// started it, so that nothing is left when hotset is killed.
     fn start(&self, boot: &Boot<'_>) -> Result<Guest>;
+}
+
+/// A folder of the guest's own with its first root in it.
+fn guest_dir(boot: &Boot<'_>) -> Result<TempDir> {
+    let dir = tempfile::Builder::new()
+        .prefix("hotset-guest-")
+        .tempdir()
+        .map_err(explained)
+        .context("making a folder for the guest")?;
+    std::fs::write(dir.path().join("initramfs"), boot.initramfs)
+        .map_err(explained)
+        .with_context(|| format!("writing the guest's first root to {}", dir.path().display()))?;
+    Ok(dir)
+}
+
+/// A link in the guest's own folder: paths with commas or colons would be misread on the command
+/// lines of beds.
+fn link(dir: &Path, name: &str, to: &Path) -> Result<()> {
+    let to = std::path::absolute(to).with_context(|| format!("finding {}", to.display()))?;
+    std::os::unix::fs::symlink(&to, dir.join(name))
+        .with_context(|| format!("linking to {}", to.display()))
 }

@@ -2,11 +2,11 @@
 //!
 //! Its options are documented in the kernel's Documentation/virt/uml/ and by `linux --help`.
 use super::process::Lines;
-use super::{Bed, Boot, Guest};
+use super::{guest_dir, link, Bed, Boot, Guest};
 use crate::lease::Lease;
 use crate::ramdir;
-use anyhow::{Context, Result};
-use std::path::{Path, PathBuf};
+use anyhow::{bail, Context, Result};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// How guest processes run on the host.
@@ -45,19 +45,6 @@ impl Uml {
     pub fn mode(&self) -> Mode {
         self.mode
     }
-
-    /// For [`crate::probe`]: the bed with the other mode.
-    pub fn set_mode(&mut self, mode: Mode) {
-        self.mode = mode;
-    }
-}
-
-/// A link in the guest's own folder: paths with commas or colons would be misread on UML's command
-/// line.
-fn link(dir: &Path, name: &str, to: &Path) -> Result<()> {
-    let to = std::path::absolute(to).with_context(|| format!("finding {}", to.display()))?;
-    std::os::unix::fs::symlink(&to, dir.join(name))
-        .with_context(|| format!("linking to {}", to.display()))
 }
 
 impl Bed for Uml {
@@ -72,14 +59,29 @@ impl Bed for Uml {
         "/dev/ubda"
     }
 
+    fn slowness(&self) -> u32 {
+        1
+    }
+
+    fn fall_back(&mut self, cpus: u32) -> bool {
+        // With ptrace there is one CPU.
+        if self.mode == Mode::Ptrace || cpus > 1 {
+            return false;
+        }
+        self.mode = Mode::Ptrace;
+        true
+    }
+
+    fn walks_page_tables(&self) -> bool {
+        false
+    }
+
     fn start(&self, boot: &Boot<'_>) -> Result<Guest> {
-        let dir = tempfile::Builder::new()
-            .prefix("hotset-guest-")
-            .tempdir()
-            .context("making a folder for the guest")?;
+        if !boot.nodes_mb.is_empty() {
+            bail!("User-Mode Linux has one memory node; QEMU (bed = \"qemu\") has several");
+        }
+        let dir = guest_dir(boot)?;
         let here = dir.path();
-        std::fs::write(here.join("initramfs"), boot.initramfs)
-            .with_context(|| format!("writing the guest's first root to {}", here.display()))?;
         let lines = Lines::new()?;
         let kernel = std::path::absolute(boot.kernel).context("finding the kernel")?;
         let mut command = Command::new(kernel);

@@ -1,6 +1,7 @@
 //! What the grammar of an experiment file cannot say: names that must exist, values in range.
 use super::source::{at, there_are, Fault};
 use super::{sizes_of, Experiment};
+use crate::bed::Kind;
 use raw::plan::{Judge, Promise, Relative};
 use raw::size::Size;
 use raw::spec::Work;
@@ -65,6 +66,30 @@ fn machine(experiment: &Experiment) -> Checked {
             at!["machine", "silent_s"],
             "a guest speaks once in sample_ms: silence cannot be told from work",
         );
+    }
+    let qemu = machine.bed == Kind::Qemu;
+    if machine.icount && (!qemu || machine.cpus != 1) {
+        let message = "instructions are counted on bed = \"qemu\" with cpus = 1";
+        return fault(at!["machine", "icount"], message);
+    }
+    if !machine.numa.is_empty() {
+        let here = at!["machine", "numa"];
+        if !qemu {
+            return fault(here, "memory nodes are to be had on bed = \"qemu\"");
+        }
+        let nodes = experiment.nodes_mb();
+        if nodes.contains(&0) || nodes.iter().sum::<u64>() != machine.memory_mb {
+            let message = format!("expected sizes that sum to {} MiB", machine.memory_mb);
+            return fault(here, message);
+        }
+        if let Some(i) = experiment
+            .arms
+            .iter()
+            .position(|arm| arm.memory_mb.is_some())
+        {
+            let message = "a machine with memory nodes has one size for all arms";
+            return fault(at!["arms", i, "memory_mb"], message);
+        }
     }
     if matches!(machine.disk_read, Size::Percent(_)) {
         return fault(

@@ -11,6 +11,7 @@ mod sweep;
 pub use find::{find, list};
 pub use source::Broken;
 
+use crate::bed::Kind;
 use raw::plan::{Chart, Curve, Figure, Plan, Promise, Relative};
 use raw::record::Point;
 use raw::size::Size;
@@ -20,6 +21,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// Which LRU runs, as a mask of what MGLRU does.
+pub const LRU_GEN: &str = "/sys/kernel/mm/lru_gen/enabled";
 
 /// What the command line changes of an experiment file.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +62,12 @@ pub struct Experiment {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Machine {
+    pub bed: Kind,
     pub memory_mb: u64,
+    /// Sizes of the machine's memory nodes, which sum to `memory_mb`; none for one node. QEMU only.
+    pub numa: Vec<Size>,
+    /// Whether the guest's clock counts instructions, a nanosecond each. QEMU with one CPU only.
+    pub icount: bool,
     pub cpus: u32,
     /// Size of the zram swap device; 0 for a guest without swap.
     pub zram_mb: u64,
@@ -76,7 +85,10 @@ pub struct Machine {
 impl Default for Machine {
     fn default() -> Self {
         Machine {
+            bed: Kind::Uml,
             memory_mb: 512,
+            numa: Vec::new(),
+            icount: false,
             cpus: 1,
             zram_mb: 0,
             disk_read: Size::Bytes(0),
@@ -228,6 +240,22 @@ impl Experiment {
         self.machine.memory_mb << 20
     }
 
+    /// Sizes of the memory nodes in MiB.
+    pub fn nodes_mb(&self) -> Vec<u64> {
+        let whole = self.memory_bytes();
+        let sizes = self.machine.numa.iter();
+        sizes
+            .map(|size| size.resolve(whole).bytes() >> 20)
+            .collect()
+    }
+
+    /// Every arm on another line of kernels, `6.12` for instance.
+    pub fn on_line(&mut self, line: kbuild::Line) {
+        for arm in &mut self.arms {
+            arm.version = line.to_string();
+        }
+    }
+
     /// Files of the data disk, in bytes.
     pub fn file_sizes(&self) -> BTreeMap<String, u64> {
         let whole = self.memory_bytes();
@@ -257,7 +285,7 @@ impl Experiment {
     /// Kernel files that an arm sets, in order: the choice of LRU first.
     pub fn knobs(arm: &Arm) -> Vec<Knob> {
         let lru = arm.lru.map(|lru| Knob {
-            path: "/sys/kernel/mm/lru_gen/enabled".into(),
+            path: LRU_GEN.into(),
             value: if lru == Lru::Classic { "0" } else { "7" }.into(),
         });
         let rest = arm.knobs.iter().map(|(name, value)| Knob {

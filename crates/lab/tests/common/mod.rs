@@ -1,5 +1,8 @@
 //! What tests of several concerns share.
 #![allow(dead_code)]
+pub mod bench;
+pub mod wrong;
+
 use lab::initramfs::Init;
 use std::io::Write;
 use std::path::PathBuf;
@@ -47,16 +50,26 @@ pub fn no_kernels(test: &str) -> bool {
     none
 }
 
-/// A kernel for tests: `HOTSET_TEST_KERNEL`, else one of the cache. None when `HOTSET_NO_KERNEL=1`
-/// says to leave these tests out; a panic when there is no kernel and nobody said so.
+/// A User-Mode Linux kernel for tests: `HOTSET_TEST_KERNEL`, else one of the cache. None when
+/// `HOTSET_NO_KERNEL=1` says to leave these tests out; a panic when there is no kernel and nobody
+/// said so.
 pub fn kernel(test: &str) -> Option<PathBuf> {
+    vanilla(test, "um", "HOTSET_TEST_KERNEL")
+}
+
+/// The same for QEMU: `HOTSET_TEST_KERNEL_X86`.
+pub fn kernel_x86(test: &str) -> Option<PathBuf> {
+    vanilla(test, "x86_64", "HOTSET_TEST_KERNEL_X86")
+}
+
+fn vanilla(test: &str, arch: &str, variable: &str) -> Option<PathBuf> {
     if no_kernels(test) {
         return None;
     }
-    if let Some(path) = std::env::var_os("HOTSET_TEST_KERNEL").map(PathBuf::from) {
+    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
         assert!(
             path.is_file(),
-            "HOTSET_TEST_KERNEL={}: no such file",
+            "{variable}={}: no such file",
             path.display()
         );
         return Some(path);
@@ -64,15 +77,15 @@ pub fn kernel(test: &str) -> Option<PathBuf> {
     let cache = kbuild::cache::Cache::of_user().unwrap();
     let found = kbuild::build::all(&cache).unwrap_or_default();
     let vanilla = found.into_iter().rev().find(|built| {
-        built.arch == "um"
+        built.arch == arch
             && built.flavour == kbuild::Flavour::Vanilla
             && built.version.starts_with("7.")
     });
     match vanilla {
         Some(built) => Some(built.image),
         None => panic!(
-            "{test} needs a kernel: `hotset kernel build 7.3 --vanilla`, or name one in \
-             HOTSET_TEST_KERNEL; HOTSET_NO_KERNEL=1 leaves out what needs one"
+            "{test} needs a kernel: `hotset kernel build 7.3 --vanilla --arch {arch}`, or name one \
+             in {variable}; HOTSET_NO_KERNEL=1 leaves out what needs one"
         ),
     }
 }

@@ -1,0 +1,294 @@
+//! QEMU: an x86-64 machine with PCI, ACPI, several memory nodes and page tables whose accessed bits
+//! hardware sets. With KVM where that truly works, else emulated (TCG).
+//!
+//! The options used are described in qemu(1). Nothing of the guest listens anywhere: it has no
+//! network, no display and no monitor, and its serial ports are socket pairs of hotset's.
+use super::process::Lines;
+use super::{guest_dir, link, Bed, Boot, Guest};
+use anyhow::{bail, Context, Result};
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The environment variable that names another QEMU.
+pub const VARIABLE: &str = "HOTSET_QEMU";
+/// The environment variable that says `kvm` or `tcg`, so that nothing has to be found out.
+pub const ACCEL_VARIABLE: &str = "HOTSET_QEMU_ACCEL";
+const PROGRAM: &str = "qemu-system-x86_64";
+const KVM: &str = "/dev/kvm";
+
+/// Set once a guest did not boot with KVM: asking each time again would cost its patience each time.
+static KVM_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// What runs a guest's instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accel {
+    /// The processor.
+    Kvm,
+    /// QEMU's translator: 10 to 20 times slower.
+    Tcg,
+    /// The same with one CPU, and time counted in instructions: a nanosecond each.
+    Icount,
+}
+
+/// The bed.
+pub struct Qemu {
+    program: PathBuf,
+    accel: Accel,
+    /// Nobody asked for another if this one does not work.
+    given: bool,
+}
+
+impl Qemu {
+    /// Finds QEMU. With `icount` the guest's clock counts its instructions.
+    ///
+    /// `/dev/kvm` may open and yet not run a kernel (in a virtual machine, for one), so whether KVM
+    /// works is for [`crate::probe`] to find out by booting.
+    ///
+    /// # Errors
+    /// When there is no QEMU; the message names the package.
+    pub fn new(icount: bool) -> Result<Qemu> {
+        let program = match std::env::var_os(VARIABLE) {
+            Some(given) => PathBuf::from(given),
+            None => find(std::env::var_os("PATH").unwrap_or_default())?,
+        };
+        if !program.is_file() {
+            bail!("{VARIABLE}={}: there is no such program", program.display());
+        }
+        let given = std::env::var(ACCEL_VARIABLE).unwrap_or_default();
+        let (accel, given) = match given.as_str() {
+            _ if icount => (Accel::Icount, true),
+            "kvm" => (Accel::Kvm, true),
+            "tcg" => (Accel::Tcg, true),
+            "" if !KVM_FAILED.load(Ordering::Acquire) && opens(Path::new(KVM)) => {
+                (Accel::Kvm, false)
+            }
+            "" => (Accel::Tcg, false),
+            other => bail!("{ACCEL_VARIABLE}={other}: expected kvm or tcg"),
+        };
+        Ok(Qemu {
+            program,
+            accel,
+            given,
+        })
+    }
+
+    pub fn accel(&self) -> Accel {
+        self.accel
+    }
+
+    /// The machine and its processors.
+    fn machine(&self, boot: &Boot<'_>) -> Vec<String> {
+        let cpus = boot.cpus.to_string();
+        let mut words = ["-machine", "pc,usb=off,dump-guest-core=off", "-smp", &cpus]
+            .map(String::from)
+            .to_vec();
+        let (accel, cpu): (&[&str], _) = match self.accel {
+            Accel::Kvm => (&["-accel", "kvm"], "host"),
+            Accel::Tcg if boot.cpus > 1 => (&["-accel", "tcg,thread=multi"], "qemu64,+rdrand"),
+            Accel::Tcg => (&["-accel", "tcg"], "qemu64,+rdrand"),
+            // sleep=off: an idle guest's clock jumps to the next timer instead of waiting for it.
+            // The same seed at each boot: rdrand must not make runs differ.
+            Accel::Icount => (
+                &[
+                    "-accel",
+                    "tcg,thread=single",
+                    "-icount",
+                    "shift=0,sleep=off,align=off",
+                    "-rtc",
+                    "base=2020-01-01T00:00:00,clock=vm",
+                    "-seed",
+                    "1",
+                ],
+                "qemu64,+rdrand",
+            ),
+        };
+        words.extend(accel.iter().map(|word| word.to_string()));
+        words.extend(["-cpu".into(), cpu.into()]);
+        words.extend(["-m".into(), format!("{}M", boot.memory_mb)]);
+        words.extend(nodes(boot));
+        words
+    }
+}
+
+/// Memory nodes of the given sizes, the CPUs dealt out to them in turn.
+fn nodes(boot: &Boot<'_>) -> Vec<String> {
+    let mut words = Vec::new();
+    let count = boot.nodes_mb.len() as u32;
+    for (node, size) in (0..count).zip(boot.nodes_mb) {
+        let cpus: String = (0..boot.cpus)
+            .filter(|cpu| cpu % count == node)
+            .map(|cpu| format!(",cpus={cpu}"))
+            .collect();
+        words.push("-object".into());
+        words.push(format!("memory-backend-ram,id=node{node},size={size}M"));
+        words.push("-numa".into());
+        words.push(format!("node,nodeid={node},memdev=node{node}{cpus}"));
+    }
+    words
+}
+
+/// The kernel's command line: console on the second serial port, the first is the channel.
+fn command_line(accel: Accel) -> String {
+    let mut words = vec![
+        "console=ttyS1,115200",
+        "earlyprintk=ttyS1,115200",
+        "rdinit=/init",
+        // A panic ends the guest: it resets, which -no-reboot makes an end. By the keyboard
+        // controller, which needs nothing of a broken kernel.
+        "panic=-1",
+        "reboot=k",
+        // For kernels that have these: the guest runs nobody else's programs.
+        "mitigations=off",
+        "nokaslr",
+    ];
+    if accel != Accel::Kvm {
+        // An emulated machine's timers are late under load, which is no fault of its TSC.
+        words.extend(["tsc=reliable", "no_timer_check"]);
+    }
+    words.join(" ")
+}
+
+fn find(path: OsString) -> Result<PathBuf> {
+    let found = std::env::split_paths(&path)
+        .map(|dir| dir.join(PROGRAM))
+        .find(|file| file.is_file());
+    found.with_context(|| {
+        format!(
+            "there is no {PROGRAM}: install Debian's package qemu-system-x86, or name the program \
+             in {VARIABLE}"
+        )
+    })
+}
+
+fn opens(device: &Path) -> bool {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(device)
+        .is_ok()
+}
+
+impl Bed for Qemu {
+    fn name(&self) -> String {
+        match self.accel {
+            Accel::Kvm => "QEMU (KVM)",
+            Accel::Tcg => "QEMU (TCG)",
+            Accel::Icount => "QEMU (TCG, time in instructions)",
+        }
+        .into()
+    }
+
+    fn device(&self) -> &'static str {
+        "/dev/vda"
+    }
+
+    fn slowness(&self) -> u32 {
+        match self.accel {
+            Accel::Kvm => 1,
+            Accel::Tcg => 5,
+            Accel::Icount => 20,
+        }
+    }
+
+    fn boot_patience(&self) -> Duration {
+        match self.accel {
+            // Where KVM does not work a guest stands still, and there is TCG to go over to.
+            Accel::Kvm => Duration::from_secs(15),
+            _ => Duration::from_secs(60) * self.slowness(),
+        }
+    }
+
+    fn fall_back(&mut self, _cpus: u32) -> bool {
+        if self.accel != Accel::Kvm || self.given {
+            return false;
+        }
+        KVM_FAILED.store(true, Ordering::Release);
+        self.accel = Accel::Tcg;
+        true
+    }
+
+    fn walks_page_tables(&self) -> bool {
+        true
+    }
+
+    fn start(&self, boot: &Boot<'_>) -> Result<Guest> {
+        let dir = guest_dir(boot)?;
+        let here = dir.path();
+        link(here, "kernel", boot.kernel)?;
+        let lines = Lines::new()?;
+        let mut command = Command::new(&self.program);
+        command.current_dir(here);
+        command
+            .args(["-no-user-config", "-nodefaults", "-name", "hotset"])
+            .args(["-display", "none", "-no-reboot"])
+            .args(self.machine(boot))
+            .args(["-kernel", "kernel", "-initrd", "initramfs"])
+            .args(["-append", &command_line(self.accel)]);
+        // Serial ports of the old kind work when the guest has no memory left.
+        for (name, number) in [
+            ("channel", lines.channel_number()),
+            ("console", lines.console_number()),
+        ] {
+            command
+                .args(["-chardev", &format!("socket,id={name},fd={number}")])
+                .args(["-serial", &format!("chardev:{name}")]);
+        }
+        if let Some(disk) = &boot.disk {
+            link(here, "disk", disk.path)?;
+            // Without QEMU's lock, several guests read one image.
+            let mut drive = "file=disk,format=raw,if=none,id=disk,file.locking=off".to_string();
+            if !disk.writable {
+                drive += ",read-only=on";
+            }
+            command
+                .args(["-drive", &drive])
+                .args(["-device", "virtio-blk-pci,drive=disk"]);
+        }
+        Guest::spawn(command, lines, dir)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_dealt_out_and_nodes_keep_their_sizes() {
+        let boot = Boot {
+            kernel: Path::new("k"),
+            initramfs: &[],
+            disk: None,
+            memory_mb: 512,
+            cpus: 3,
+            nodes_mb: &[384, 128],
+        };
+        assert_eq!(
+            nodes(&boot),
+            [
+                "-object",
+                "memory-backend-ram,id=node0,size=384M",
+                "-numa",
+                "node,nodeid=0,memdev=node0,cpus=0,cpus=2",
+                "-object",
+                "memory-backend-ram,id=node1,size=128M",
+                "-numa",
+                "node,nodeid=1,memdev=node1,cpus=1",
+            ]
+        );
+        assert!(nodes(&Boot {
+            nodes_mb: &[],
+            ..boot
+        })
+        .is_empty());
+    }
+
+    #[test]
+    fn a_missing_qemu_is_told_with_its_package() {
+        let error = find("/nonexistent:/proc".into()).unwrap_err().to_string();
+        assert!(error.contains("qemu-system-x86,"), "{error}");
+    }
+}

@@ -1,0 +1,120 @@
+//! A place to run `hotset lab run` in, and what is left of it.
+use super::programs;
+use raw::record::Trial;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A folder with an experiment, a cache and room for results.
+pub struct Bench {
+    pub dir: TempDir,
+    kernel: PathBuf,
+    bed: &'static str,
+}
+
+impl Bench {
+    /// For guests on `bed` with a kernel of its architecture.
+    pub fn new(bed: &'static str, kernel: PathBuf) -> Bench {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("good.toml"), super::GOOD).unwrap();
+        Bench { dir, kernel, bed }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// `hotset lab run` on the experiment, after `prefix` if there is one.
+    pub fn run(&self, prefix: &[&str], args: &[&str]) -> Command {
+        let hotset = programs().join("hotset");
+        let mut command = match prefix.split_first() {
+            Some((program, rest)) => {
+                let mut command = Command::new(program);
+                command.args(rest).arg(hotset);
+                command
+            }
+            None => Command::new(hotset),
+        };
+        command
+            .args(["lab", "run"])
+            .arg(self.path("good.toml"))
+            .args(["--bed", self.bed, "--jobs", "1", "--out"])
+            .arg(self.path("out"))
+            .args(args)
+            // Whether KVM works takes a while to find out, and a test of the bed does so.
+            .env("HOTSET_QEMU_ACCEL", "tcg")
+            .env("HOTSET_KERNEL_VANILLA", &self.kernel)
+            .env("HOTSET_GUEST", programs().join("hotset-guest"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("TMPDIR", self.dir.path())
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn trials(&self) -> Vec<Trial> {
+        trials(&self.path("out"))
+    }
+}
+
+pub fn trials(out: &Path) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for entry in std::fs::read_dir(out.join("trials")).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(path.extension().unwrap(), "json", "{}", path.display());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let trial = serde_json::from_str(&text);
+        trials.push(trial.unwrap_or_else(|error| panic!("{}: {error}", path.display())));
+    }
+    trials
+}
+
+pub fn said(output: &Output) -> String {
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    format!("{}\n{out}\n{err}", output.status)
+}
+
+/// Processes whose command line or folder names this bench: every guest's does.
+pub fn left(bench: &Bench) -> Vec<String> {
+    let here = bench.dir.path();
+    let mut left = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let cwd = std::fs::read_link(entry.path().join("cwd"));
+        if cwd.is_ok_and(|cwd| cwd.starts_with(here)) {
+            let name = std::fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
+            left.push(format!("{:?} {}", entry.file_name(), name.trim()));
+        }
+    }
+    left
+}
+
+/// Waits until `done`, a minute at most.
+pub fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let limit = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < limit, "waited a minute for: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+pub fn guests_run(bench: &Bench) -> bool {
+    // A guest of a trial, not the one that fills the disk: trials have console logs.
+    let logs = std::fs::read_dir(bench.path("out/console"));
+    let log = logs.ok().and_then(|mut logs| logs.next()).is_some();
+    // As /proc/PID/comm has it, cut to 15 letters.
+    let name = match bench.bed {
+        "uml" => "uml-userspace",
+        _ => "qemu-system-x86",
+    };
+    log && left(bench).iter().any(|process| process.contains(name))
+}
+
+pub fn end(child: Child) -> Output {
+    child.wait_with_output().unwrap()
+}

@@ -1,0 +1,90 @@
+//! `hotset lab run --bed qemu` with real guests: a whole run with memory nodes, Ctrl-C, a killed
+//! hotset, a full disk.
+mod common;
+
+use common::bench::{end, guests_run, left, said, until, Bench};
+use common::kernel_x86;
+use raw::record::{Outcome, Run};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+fn bench(test: &str) -> Option<Bench> {
+    Some(Bench::new("qemu", kernel_x86(test)?))
+}
+
+const ENDLESS: &str =
+    "scenes=[{name='calm',run=['probe'],seconds=600},{name='pressure',seconds=1}]";
+
+#[test]
+fn a_run_with_two_nodes_and_page_table_walks() {
+    let Some(bench) = bench("a whole run in QEMU") else {
+        return;
+    };
+    let output = bench
+        .run(
+            &[],
+            &[
+                "--preset",
+                "small",
+                "--set",
+                "files.huge=16MiB",
+                "--set",
+                "machine.numa=['96MiB','32MiB']",
+            ],
+        )
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let run = std::fs::read_to_string(bench.path("out/run.json")).unwrap();
+    let run: Run = serde_json::from_str(&run).unwrap();
+    assert!(run.bed.name.starts_with("QEMU ("), "{:?}", run.bed);
+    assert!(run.command.contains("--bed qemu"), "{}", run.command);
+    let trials = bench.trials();
+    assert_eq!(trials.len(), 2);
+    for trial in &trials {
+        assert_eq!(trial.outcome, Outcome::Ok);
+        let lru = &trial.settings["/sys/kernel/mm/lru_gen/enabled"];
+        let expected = match trial.arm.as_str() {
+            "classic" => "0x0000",
+            // With the walk over page tables.
+            _ => "0x0007",
+        };
+        assert_eq!(lru, expected, "{:?}", trial.settings);
+        let log = bench.path(&format!("out/console/{}-0.log", trial.arm));
+        let log = std::fs::read_to_string(log).unwrap();
+        for size in ["node   0: [mem", "node   1: [mem"] {
+            assert!(log.contains(size), "{size}: {log}");
+        }
+    }
+    assert_eq!(left(&bench), Vec::<String>::new());
+}
+
+#[test]
+fn ctrl_c_ends_the_guests() {
+    let Some(bench) = bench("Ctrl-C during a run in QEMU") else {
+        return;
+    };
+    let child = bench.run(&[], &["--set", ENDLESS]).spawn().unwrap();
+    until("a guest", || guests_run(&bench));
+    let pid = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(kill.success());
+    let output = end(child);
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert_eq!(left(&bench), Vec::<String>::new());
+    let stray = std::fs::read_dir(bench.dir.path()).unwrap().flatten();
+    let stray = stray.filter(|e| e.file_name().to_string_lossy().starts_with("hotset-"));
+    assert_eq!(stray.count(), 0, "the guest's folder is removed");
+}
+
+#[test]
+fn a_killed_hotset_leaves_no_guest() {
+    let Some(bench) = bench("SIGKILL during a run in QEMU") else {
+        return;
+    };
+    let mut child = bench.run(&[], &["--set", ENDLESS]).spawn().unwrap();
+    until("a guest", || guests_run(&bench));
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
+    until("the guests to be gone", || left(&bench).is_empty());
+}
