@@ -69,7 +69,7 @@ pub struct RunArgs {
     /// Line of kernels that all arms boot, whatever the experiment says: 7.3 or 6.12
     #[arg(long, value_name = "VERSION")]
     kernel: Option<kbuild::Line>,
-    /// Only these arms
+    /// Only these arms, or arms of these series
     #[arg(long = "arm", value_name = "ARM", value_delimiter = ',')]
     arms: Vec<String>,
     /// Boots of each arm

@@ -313,11 +313,23 @@ impl Experiment {
         }
     }
 
-    /// Leaves only the named arms, and of promises and ratios only what these suffice for.
+    /// Leaves only the named arms, and those of the named series, and of promises and ratios only what these suffice for.
     ///
     /// # Errors
     /// When an arm is not known.
     pub fn only(&mut self, names: &[String]) -> anyhow::Result<()> {
+        let of_series = |name: &String| {
+            let arms = self.arms.iter().filter(|arm| {
+                let point = arm.point.as_ref();
+                point.is_some_and(|point| point.series == *name)
+            });
+            let arms: Vec<String> = arms.map(|arm| arm.name.clone()).collect();
+            match arms.is_empty() {
+                true => vec![name.clone()],
+                false => arms,
+            }
+        };
+        let names: Vec<String> = names.iter().flat_map(of_series).collect();
         let known: Vec<&String> = self.arms.iter().map(|arm| &arm.name).collect();
         if let Some(name) = names.iter().find(|name| !known.contains(name)) {
             anyhow::bail!("no arm is called {name:?}; {}", source::there_are(&known));

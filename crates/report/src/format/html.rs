@@ -3,7 +3,7 @@
 //! It is also well-formed XML, so that a strict parser can check it.
 use super::table::{Cell, Table, Tone};
 use super::text::{self, html as esc};
-use super::{about, number, svg, tables, words};
+use super::{about, curves, number, svg, tables, words};
 use crate::study::{ChartStudy, FailedTrial, Line, Study};
 use std::fmt::Write;
 
@@ -21,6 +21,7 @@ pub fn html(study: &Study) -> String {
     );
     head(&mut out, study);
     figures(&mut out, study);
+    drawn_curves(&mut out, study);
     promises(&mut out, study);
     failures(&mut out, study);
     charts(&mut out, study);
@@ -56,6 +57,9 @@ fn head(out: &mut String, study: &Study) {
     let mut links = vec![("figures", "Figures")];
     if !study.promises.is_empty() {
         links.push(("promises", "Promises"));
+    }
+    if !study.curves.is_empty() {
+        links.insert(1, ("curves", "Curves"));
     }
     if !study.failures.is_empty() {
         links.push(("failures", "Failures"));
@@ -96,6 +100,36 @@ fn figures(out: &mut String, study: &Study) {
     }
     for one in tables::main(study) {
         table(out, &one, "main");
+    }
+    out.push_str("</section>\n");
+}
+
+fn drawn_curves(out: &mut String, study: &Study) {
+    if study.curves.is_empty() {
+        return;
+    }
+    section(out, "curves", "Curves");
+    out.push_str("<p>Mean of the trials; bars and brackets are its 95 % confidence interval.</p>");
+    for (curve, found) in study.curves.iter().zip(curves::tables(study)) {
+        let unit = match curve.curve.unit.as_str() {
+            "" => String::new(),
+            unit => format!(", {}", esc(unit)),
+        };
+        let keys =
+            curve.lines.iter().enumerate().map(|(place, line)| {
+                format!("{} {}", svg::key(place), esc(&text::line(&line.label)))
+            });
+        let keys: Vec<String> = keys.collect();
+        let _ = writeln!(
+            out,
+            "<h3>{}{unit}</h3><p class=\"key-line\">Scene “{}”. {}</p><div \
+             class=\"panels\"><figure>{}</figure></div>",
+            esc(&curve.curve.title),
+            esc(&curve.curve.scene),
+            keys.join(" · "),
+            curves::drawn(curve)
+        );
+        table(out, &found, "main");
     }
     out.push_str("</section>\n");
 }

@@ -1,7 +1,7 @@
 //! `report.md`: GitHub's Markdown.
 use super::table::{Cell, Table, Tone};
 use super::text::{fenced, markdown as esc};
-use super::{number, tables, text, words};
+use super::{curves, number, tables, text, words};
 use crate::Study;
 use std::fmt::Write;
 
@@ -32,6 +32,13 @@ pub fn markdown(study: &Study) -> String {
         "Median of the trials [95 % confidence interval of the mean], then the ratio to the arm's \
          baseline.\n\n",
     );
+    if !study.curves.is_empty() {
+        out.push_str("## Curves\n\n");
+        for one in curves::tables(study) {
+            table(&mut out, &one, 3);
+        }
+        out.push_str("Mean of the trials [95 % confidence interval of the mean].\n\n");
+    }
     if !study.promises.is_empty() {
         out.push_str("## Promises\n\n");
         rows(&mut out, &tables::promises(study));

@@ -8,13 +8,13 @@ use crate::study::{FigureStudy, Study};
 use std::fmt::Write;
 
 const WIDE: f64 = 360.0;
-const HIGH: f64 = 190.0;
-const LEFT: f64 = 50.0;
-const RIGHT: f64 = 350.0;
-const TOP: f64 = 12.0;
-const FLOOR: f64 = 160.0;
+pub(super) const HIGH: f64 = 190.0;
+pub(super) const LEFT: f64 = 50.0;
+pub(super) const RIGHT: f64 = 350.0;
+pub(super) const TOP: f64 = 12.0;
+pub(super) const FLOOR: f64 = 160.0;
 /// Colours and markers that arms go through in turn.
-const STYLES: usize = 8;
+pub(super) const STYLES: usize = 8;
 /// More points than these are a line without markers.
 const MARKED: usize = 50;
 
@@ -80,29 +80,10 @@ fn panel(
 ) -> String {
     let unit = &chart.chart.unit;
     let factor = number::factor(unit);
-    let mut body = String::new();
-    for tick in y.ticks(4) {
-        let at = y.at(tick);
-        let _ = write!(
-            body,
-            r#"<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{at:.1}" y2="{at:.1}"/><text x="{:.0}" y="{:.1}" text-anchor="end">{}</text>"#,
-            LEFT - 5.0,
-            at + 4.0,
-            tick_text(tick)
-        );
-    }
-    for tick in x.ticks(5) {
-        let _ = write!(
-            body,
-            r#"<text x="{:.1}" y="{:.0}" text-anchor="middle">{}</text>"#,
-            x.at(tick),
-            FLOOR + 14.0,
-            tick_text(tick)
-        );
-    }
+    let mut body = grid(x, y, &x.ticks(5));
     let _ = write!(
         body,
-        r#"<line class="axis" x1="{LEFT}" x2="{RIGHT}" y1="{FLOOR}" y2="{FLOOR}"/><text x="{RIGHT}" y="{:.0}" text-anchor="end">seconds</text>"#,
+        r#"<text x="{RIGHT}" y="{:.0}" text-anchor="end">seconds</text>"#,
         FLOOR + 27.0
     );
     let style = place % STYLES;
@@ -172,6 +153,35 @@ fn panel(
         }
     );
     frame(&title, &about, HIGH, &body)
+}
+
+/// Lines across at the ticks of `y`, the numbers under `ticks`, and the axis.
+pub(super) fn grid(x: Scale, y: Scale, ticks: &[f64]) -> String {
+    let mut body = String::new();
+    for tick in y.ticks(4) {
+        let at = y.at(tick);
+        let _ = write!(
+            body,
+            r#"<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{at:.1}" y2="{at:.1}"/><text x="{:.0}" y="{:.1}" text-anchor="end">{}</text>"#,
+            LEFT - 5.0,
+            at + 4.0,
+            tick_text(tick)
+        );
+    }
+    for tick in ticks {
+        let _ = write!(
+            body,
+            r#"<text x="{:.1}" y="{:.0}" text-anchor="middle">{}</text>"#,
+            x.at(*tick),
+            FLOOR + 14.0,
+            tick_text(*tick)
+        );
+    }
+    let _ = write!(
+        body,
+        r#"<line class="axis" x1="{LEFT}" x2="{RIGHT}" y1="{FLOOR}" y2="{FLOOR}"/>"#
+    );
+    body
 }
 
 /// Every trial's number as a dot, a row an arm; the bar is the 95 % interval of the mean, the tall
@@ -299,7 +309,7 @@ fn dot_scale(f: &FigureStudy, factor: f64, from: f64, to: f64) -> Scale {
 }
 
 /// The arm's marker: shape and colour both tell arms apart.
-fn marker(place: usize, x: f64, y: f64, r: f64) -> String {
+pub(super) fn marker(place: usize, x: f64, y: f64, r: f64) -> String {
     let style = place % STYLES;
     let shape = match style {
         0 => format!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{r}""#),
@@ -336,7 +346,7 @@ pub fn key(place: usize) -> String {
     )
 }
 
-fn frame(title: &str, about: &str, high: f64, body: &str) -> String {
+pub(super) fn frame(title: &str, about: &str, high: f64, body: &str) -> String {
     format!(
         r#"<svg class="chart" viewBox="0 0 {WIDE:.0} {high:.0}" role="img"><title>{}</title><desc>{}</desc>{body}</svg>"#,
         esc(&text::line(title)),
@@ -345,7 +355,7 @@ fn frame(title: &str, about: &str, high: f64, body: &str) -> String {
 }
 
 /// Short: ticks stand close together.
-fn tick_text(x: f64) -> String {
+pub(super) fn tick_text(x: f64) -> String {
     let (size, unit) = match x.abs() {
         s if s >= 1e9 => (x / 1e9, "G"),
         s if s >= 1e6 => (x / 1e6, "M"),

@@ -174,10 +174,11 @@ fn full_row(study: &Study, figure: &FigureStudy, place: usize, cell: &figures::C
 pub fn promises(study: &Study) -> Table {
     let head = ["Promise", "Arm", "Value", "Bound", "Holds"];
     let rows = study.promises.iter().map(|p| {
-        let verdict = if p.holds {
-            Cell::text("✓ holds").toned(Tone::Good)
-        } else {
-            Cell::text("✗ BROKEN").toned(Tone::Bad)
+        let verdict = match (p.holds, p.unsure) {
+            (true, false) => Cell::text("✓ holds").toned(Tone::Good),
+            (true, true) => Cell::text("? unsure, which it may be"),
+            (false, true) => Cell::text("? UNSURE").toned(Tone::Bad),
+            (false, false) => Cell::text("✗ BROKEN").toned(Tone::Bad),
         };
         let verdict = match p.why.is_empty() {
             true => verdict,

@@ -1,5 +1,5 @@
 //! The report on a terminal: arms as rows, as many figures side by side as fit.
-use super::{number, tables, text, words};
+use super::{curves, number, tables, text, words};
 use crate::study::{figures, FigureStudy};
 use crate::Study;
 use raw::plan::Better;
@@ -20,6 +20,7 @@ pub fn terminal(study: &Study, width: usize, color: bool) -> String {
     let mut out = String::new();
     page.head(study, &mut out);
     page.figures(study, &mut out);
+    page.curves(study, &mut out);
     page.failures(study, &mut out);
     page.promises(study, &mut out);
     out
@@ -105,7 +106,7 @@ impl Page {
             for line in wrap(&scene, self.width) {
                 let _ = writeln!(out, "{}", self.paint(&line, BOLD));
             }
-            self.table(&labels, first, now, out);
+            self.table("Arm", &labels, first, now, out);
             rest = later;
         }
         if !columns.is_empty() {
@@ -119,7 +120,55 @@ impl Page {
         }
     }
 
-    fn table(&self, labels: &[String], first: usize, columns: &[Column], out: &mut String) {
+    /// Rows are `x`, columns series; all of a curve's, since they are to be compared.
+    fn curves(&self, study: &Study, out: &mut String) {
+        for table in curves::tables(study) {
+            for line in wrap(&text::line(&table.caption), self.width) {
+                let _ = writeln!(out, "{}", self.paint(&line, BOLD));
+            }
+            let rows = table.groups.iter().flat_map(|group| &group.rows);
+            let rows: Vec<_> = rows.collect();
+            let labels: Vec<String> = rows.iter().map(|r| r.cells[0].main.clone()).collect();
+            let head = table.head[0].0.as_str();
+            let widest = labels.iter().map(|l| l.width()).max().unwrap_or(0);
+            let first = widest.max(head.width()).min(self.width / 3);
+            let column = |place: usize| Column {
+                scene: String::new(),
+                title: text::line(&table.head[place].0),
+                better: "",
+                cells: rows
+                    .iter()
+                    .map(|row| {
+                        let cell = &row.cells[place];
+                        let mut lines = vec![(text::line(&cell.main), cell.tone)];
+                        lines.extend(cell.small.iter().cloned());
+                        lines
+                    })
+                    .collect(),
+            };
+            let columns: Vec<Column> = (1..table.head.len()).map(column).collect();
+            let mut rest: &[Column] = &columns;
+            while !rest.is_empty() {
+                let mut used = first;
+                let fit = rest.iter().take_while(|column| {
+                    used += GAP + column.width(self.width - first - GAP);
+                    used <= self.width
+                });
+                let (now, later) = rest.split_at(fit.count().max(1));
+                self.table(head, &labels, first, now, out);
+                rest = later;
+            }
+        }
+    }
+
+    fn table(
+        &self,
+        head: &str,
+        labels: &[String],
+        first: usize,
+        columns: &[Column],
+        out: &mut String,
+    ) {
         let room = self.width - first - GAP;
         let widths: Vec<usize> = columns.iter().map(|c| c.width(room)).collect();
         let heads: Vec<Lines> = columns
@@ -135,7 +184,7 @@ impl Page {
             })
             .collect();
         self.row(
-            &[("Arm".to_string(), Tone::Plain)],
+            &[(head.to_string(), Tone::Plain)],
             first,
             &heads,
             &widths,
@@ -220,9 +269,11 @@ impl Page {
         }
         let _ = writeln!(out, "{}", self.paint("Promises", BOLD));
         for p in &study.promises {
-            let (mark, tone) = match p.holds {
-                true => ("ok    ", Tone::Good),
-                false => ("BROKEN", Tone::Bad),
+            let (mark, tone) = match (p.holds, p.unsure) {
+                (true, false) => ("ok    ", Tone::Good),
+                (true, true) => ("ok?   ", Tone::Plain),
+                (false, true) => ("UNSURE", Tone::Bad),
+                (false, false) => ("BROKEN", Tone::Bad),
             };
             let mut sentence = format!(
                 "{} — {}: {} ({})",

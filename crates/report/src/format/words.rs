@@ -3,7 +3,7 @@ use super::number;
 use crate::study::{
     measure, promises::PromiseResult, FailedTrial, FigureStudy, Setting, Study, Verdict,
 };
-use raw::plan::{Across, Better, Figure, Statistic};
+use raw::plan::{Across, Better, Figure, Judge, Statistic};
 use raw::record::Outcome;
 
 /// The run in a paragraph: promises first, then how trials ended, then what differs.
@@ -27,9 +27,17 @@ pub fn verdict(study: &Study) -> Vec<String> {
 /// How many hold, and which do not.
 fn promises(study: &Study) -> (String, Option<String>) {
     let all = study.promises.len();
-    let broken: Vec<&PromiseResult> = study.promises.iter().filter(|p| !p.holds).collect();
-    let first = match (all, broken.len()) {
+    let unsure = study.promises.iter().filter(|p| !p.holds && p.unsure);
+    let unsure = unsure.count();
+    let failed = study.promises.iter().filter(|p| !p.holds);
+    let mut broken: Vec<&PromiseResult> = failed.collect();
+    // What is broken is named before what cannot be told.
+    broken.sort_by_key(|p| p.unsure);
+    let cannot = format!("{unsure} cannot be told from so few repetitions.");
+    let first = match (all, broken.len() - unsure) {
         (0, _) => "The experiment promises nothing.".into(),
+        (_, 0) if unsure > 0 => format!("Of {all} promises {cannot}"),
+        (_, n) if unsure > 0 => format!("Of {all} promises {n} BROKEN; {cannot}"),
         (1, 0) => "The one promise holds.".into(),
         (_, 0) => format!("All {all} promises hold."),
         (_, 1) => format!("1 of {all} promises is BROKEN."),
@@ -52,7 +60,10 @@ fn promises(study: &Study) -> (String, Option<String>) {
     if broken.len() > NAMED {
         named.push(format!("and {} more", broken.len() - NAMED));
     }
-    let which = (!named.is_empty()).then(|| format!("Broken: {}.", named.join("; ")));
+    let which = (!named.is_empty()).then(|| {
+        let word = if unsure == 0 { "Broken" } else { "Not kept" };
+        format!("{word}: {}.", named.join("; "))
+    });
     (first, which)
 }
 
@@ -147,8 +158,13 @@ pub fn measured(p: &PromiseResult) -> String {
         Some(other) => format!(", relative to {other}"),
         None => String::new(),
     };
+    let how = match (p.monotonic, p.judge) {
+        (true, _) => "smallest step along the curve".to_string(),
+        (_, Judge::Interval) => "95 % interval over the trials".to_string(),
+        (_, Judge::Value) => format!("{across} of the trials"),
+    };
     format!(
-        "{} of {}, scene {}; {across} of the trials{relative}",
+        "{} of {}, scene {}; {how}{relative}",
         measure::word(p.statistic),
         p.metric,
         p.scene
@@ -179,7 +195,15 @@ fn in_unit(x: f64, unit: &str) -> String {
 }
 
 pub fn promised_value(study: &Study, p: &PromiseResult) -> String {
-    p.value.map_or("n/a".into(), |v| in_unit(v, unit(study, p)))
+    let unit = unit(study, p);
+    let value = p.value.map_or("n/a".into(), |v| in_unit(v, unit));
+    match p.interval {
+        Some(i) => {
+            let unit = if unit == "×" { "" } else { unit };
+            format!("{value} [{}]", number::range(i.low, i.high, unit))
+        }
+        None => value,
+    }
 }
 
 /// `at least 95 %`.

@@ -254,6 +254,10 @@ pub(crate) fn by_interval(
 fn ratios(promise: &Promise, bound: Bound, own: &[(u32, f64)], other: &[(u32, f64)]) -> Found {
     match ratio::ratio(own, other) {
         Ok(ratio) => by_interval(promise, ratio.value, ratio.interval, bound),
+        // What the other never does has no ratio; not doing it either is within any bound above.
+        Err(_) if other.iter().any(|&(_, v)| v == 0.0) => {
+            judge_pairs(Across::Worst, bound, &paired(own, other), "baseline")
+        }
         Err(why) => Found::nothing(why),
     }
 }
@@ -384,7 +388,8 @@ fn judge_pairs(across: Across, bound: Bound, pairs: &[(f64, f64)], what: &str) -
     }
     let within = |&(a, b): &(f64, f64)| {
         let least = bound.at_least.is_none_or(|k| match b == 0.0 {
-            true => a > 0.0,
+            // Two zeros are alike, which is what bounds on both sides ask for.
+            true => a > 0.0 || bound.at_most.is_some(),
             false => a >= k * b,
         });
         least && bound.at_most.is_none_or(|k| a <= k * b)
