@@ -253,7 +253,7 @@ fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
     let booter = if args.no_boot {
         None
     } else {
-        Some(boot::Booter::new()?)
+        Some(boot::Booter::new(&args.how.arch)?)
     };
     let boot = booter
         .as_ref()

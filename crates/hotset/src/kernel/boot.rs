@@ -1,29 +1,34 @@
 //! Boots a kernel to userspace for `hotset kernel check`.
-use anyhow::{bail, Result};
+use anyhow::{bail, Context, Result};
 use kbuild::check::BootInfo;
 use lab::attend::Ending;
-use lab::bed::{Mode, Uml};
+use lab::bed::{self, Bed, Kind};
 use lab::initramfs::Init;
 use lab::probe::{boot, probe};
 use lab::stop::Stop;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// Enough to boot, and too little to need anything of the host.
+/// What the probe's guests have.
 const MEMORY_MB: u64 = 64;
 
 /// A bed, readied at the first boot.
 pub struct Booter {
+    kind: Kind,
     init: Init,
     stop: Stop,
-    bed: RefCell<Option<Uml>>,
+    bed: RefCell<Option<Box<dyn Bed>>>,
 }
 
 impl Booter {
     /// # Errors
-    /// When there is no `hotset-guest` to boot.
-    pub fn new() -> Result<Booter> {
+    /// When no bed boots kernels of `arch`, or there is no `hotset-guest` to boot.
+    pub fn new(arch: &str) -> Result<Booter> {
+        let kind = Kind::of_arch(arch).with_context(|| {
+            format!("there is no test bed for {arch} kernels; --no-boot checks the rest")
+        })?;
         Ok(Booter {
+            kind,
             init: Init::find()?,
             stop: Stop::new()?,
             bed: RefCell::new(None),
@@ -37,15 +42,15 @@ impl Booter {
     pub fn boot(&self, kernel: &Path) -> Result<BootInfo> {
         let mut bed = self.bed.borrow_mut();
         if bed.is_none() {
-            let mut new = Uml::new(Mode::Seccomp, MEMORY_MB, 1)?;
+            let mut new = bed::open(self.kind, MEMORY_MB, 1, false)?;
             // Finds out which of the bed's modes works on this host.
-            probe(&mut new, kernel, &self.init, 1, &self.stop)?;
+            probe(new.as_mut(), kernel, &self.init, 1, &self.stop)?;
             *bed = Some(new);
         }
         let Some(bed) = bed.as_ref() else {
             bail!("there is no bed");
         };
-        let (heard, release) = boot(bed, kernel, &self.init, 1, &self.stop)?;
+        let (heard, release) = boot(bed.as_ref(), kernel, &self.init, 1, &self.stop)?;
         match (heard.ending, release) {
             (Ending::Finished, Some(release)) => Ok(BootInfo {
                 release,
