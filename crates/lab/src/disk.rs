@@ -102,7 +102,7 @@ impl Maker<'_> {
             knobs: Vec::new(),
             zram_mb: 0,
             disk: Disk {
-                device: self.bed.device().into(),
+                device: self.bed.device_to_fill().into(),
                 read_bps: 0,
                 read_iops: 0,
             },

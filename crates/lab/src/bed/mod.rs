@@ -82,6 +82,11 @@ pub trait Bed: Send + Sync {
     /// The data disk's name inside a guest.
     fn device(&self) -> &'static str;
 
+    /// The same for a guest that fills an image, which is a device whatever else runs on.
+    fn device_to_fill(&self) -> &'static str {
+        self.device()
+    }
+
     /// By how much patience with a guest is to be multiplied: how much longer than on the machine
     /// itself anything may take.
     fn slowness(&self) -> u32;

@@ -5,9 +5,12 @@
 //! network, no display and no monitor, and its serial ports are socket pairs of hotset's.
 use super::process::Lines;
 use super::{guest_dir, link, Bed, Boot, Guest};
+use crate::cpio::Archive;
+use crate::results::explained;
 use anyhow::{bail, Context, Result};
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +22,9 @@ pub const VARIABLE: &str = "HOTSET_QEMU";
 pub const ACCEL_VARIABLE: &str = "HOTSET_QEMU_ACCEL";
 const PROGRAM: &str = "qemu-system-x86_64";
 const KVM: &str = "/dev/kvm";
+const DISK: &str = "/dev/vda";
+/// Where `hotset-guest` looks for what to fill its RAM disk with.
+const IMAGE: &str = "hotset/disk.img";
 
 /// Set once a guest did not boot with KVM: asking each time again would cost its patience each time.
 static KVM_FAILED: AtomicBool = AtomicBool::new(false);
@@ -82,7 +88,8 @@ impl Qemu {
 
     /// The machine and its processors.
     fn machine(&self, boot: &Boot<'_>) -> Vec<String> {
-        let cpus = boot.cpus.to_string();
+        // A socket each: nodes must not share one.
+        let cpus = format!("{0},sockets={0},cores=1,threads=1", boot.cpus);
         let mut words = ["-machine", "pc,usb=off,dump-guest-core=off", "-smp", &cpus]
             .map(String::from)
             .to_vec();
@@ -132,8 +139,8 @@ fn nodes(boot: &Boot<'_>) -> Vec<String> {
 }
 
 /// The kernel's command line: console on the second serial port, the first is the channel.
-fn command_line(accel: Accel) -> String {
-    let mut words = vec![
+fn command_line(accel: Accel, ram_disk: Option<u64>) -> String {
+    let mut words: Vec<String> = [
         "console=ttyS1,115200",
         "earlyprintk=ttyS1,115200",
         "rdinit=/init",
@@ -144,12 +151,37 @@ fn command_line(accel: Accel) -> String {
         // For kernels that have these: the guest runs nobody else's programs.
         "mitigations=off",
         "nokaslr",
-    ];
+    ]
+    .map(Into::into)
+    .into();
     if accel != Accel::Kvm {
         // An emulated machine's timers are late under load, which is no fault of its TSC.
-        words.extend(["tsc=reliable", "no_timer_check"]);
+        words.extend(["tsc=reliable", "no_timer_check"].map(Into::into));
+    }
+    if accel == Accel::Icount {
+        // Finding out the speeds of clocks that have none takes 15 s of the host's time: the TSC
+        // counts nanoseconds, and HPET will do for a timer.
+        words.extend(["noapictimer", "tsc_early_khz=1000000"].map(Into::into));
+    }
+    if let Some(bytes) = ram_disk {
+        words.push(format!("brd.rd_size={}", bytes.div_ceil(1024)));
     }
     words.join(" ")
+}
+
+/// Puts a disk's image behind the first root, into which the kernel unpacks both. The image's size
+/// in bytes.
+fn hand_along(image: &Path, initramfs: &Path) -> Result<u64> {
+    let contents = std::fs::read(image).with_context(|| format!("reading {}", image.display()))?;
+    let mut archive = Archive::new();
+    archive.file(IMAGE, 0o600, &contents);
+    File::options()
+        .append(true)
+        .open(initramfs)
+        .and_then(|mut file| file.write_all(&archive.finish()))
+        .map_err(explained)
+        .with_context(|| format!("writing {}", initramfs.display()))?;
+    Ok(contents.len() as u64)
 }
 
 fn find(path: OsString) -> Result<PathBuf> {
@@ -165,11 +197,7 @@ fn find(path: OsString) -> Result<PathBuf> {
 }
 
 fn opens(device: &Path) -> bool {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(device)
-        .is_ok()
+    File::options().read(true).write(true).open(device).is_ok()
 }
 
 impl Bed for Qemu {
@@ -183,7 +211,15 @@ impl Bed for Qemu {
     }
 
     fn device(&self) -> &'static str {
-        "/dev/vda"
+        match self.accel {
+            // A device answers when the host gets around to it, which no two runs have alike.
+            Accel::Icount => "/dev/ram0",
+            _ => DISK,
+        }
+    }
+
+    fn device_to_fill(&self) -> &'static str {
+        DISK
     }
 
     fn slowness(&self) -> u32 {
@@ -219,6 +255,22 @@ impl Bed for Qemu {
         let dir = guest_dir(boot)?;
         let here = dir.path();
         link(here, "kernel", boot.kernel)?;
+        let mut ram_disk = None;
+        let mut drive = None;
+        match &boot.disk {
+            Some(disk) if self.accel == Accel::Icount && !disk.writable => {
+                ram_disk = Some(hand_along(disk.path, &here.join("initramfs"))?);
+            }
+            Some(disk) => {
+                link(here, "disk", disk.path)?;
+                // Without QEMU's lock, several guests read one image.
+                let read_only = if disk.writable { "off" } else { "on" };
+                drive = Some(format!(
+                    "file=disk,format=raw,if=none,id=disk,file.locking=off,read-only={read_only}"
+                ));
+            }
+            None => {}
+        }
         let lines = Lines::new()?;
         let mut command = Command::new(&self.program);
         command.current_dir(here);
@@ -227,7 +279,7 @@ impl Bed for Qemu {
             .args(["-display", "none", "-no-reboot"])
             .args(self.machine(boot))
             .args(["-kernel", "kernel", "-initrd", "initramfs"])
-            .args(["-append", &command_line(self.accel)]);
+            .args(["-append", &command_line(self.accel, ram_disk)]);
         // Serial ports of the old kind work when the guest has no memory left.
         for (name, number) in [
             ("channel", lines.channel_number()),
@@ -237,13 +289,7 @@ impl Bed for Qemu {
                 .args(["-chardev", &format!("socket,id={name},fd={number}")])
                 .args(["-serial", &format!("chardev:{name}")]);
         }
-        if let Some(disk) = &boot.disk {
-            link(here, "disk", disk.path)?;
-            // Without QEMU's lock, several guests read one image.
-            let mut drive = "file=disk,format=raw,if=none,id=disk,file.locking=off".to_string();
-            if !disk.writable {
-                drive += ",read-only=on";
-            }
+        if let Some(drive) = drive {
             command
                 .args(["-drive", &drive])
                 .args(["-device", "virtio-blk-pci,drive=disk"]);
