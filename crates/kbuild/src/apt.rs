@@ -1,5 +1,6 @@
 //! A private apt root: apt's own fetching and signature checking, without reading or writing the
 //! machine's package lists, sources or preferences.
+use crate::cache::Lock;
 use crate::proc::{self, News, Said};
 use crate::progress::{Progress, Step, Unit};
 use anyhow::{bail, Context, Result};
@@ -24,14 +25,22 @@ pub struct Root {
     dir: PathBuf,
     suite: String,
     mirror: String,
+    /// Two processes must not work in one root at once.
+    _lock: Lock,
 }
 
 impl Root {
-    /// Lays out the root below `dir`.
+    /// Lays out the root below `dir`; `lock` is `dir`'s.
     ///
     /// # Errors
     /// When the keyring is missing, or `dir` cannot be written.
-    pub fn create(dir: &Path, mirror: &str, suite: &str, keyring: &Path) -> Result<Root> {
+    pub fn create(
+        dir: &Path,
+        mirror: &str,
+        suite: &str,
+        keyring: &Path,
+        lock: Lock,
+    ) -> Result<Root> {
         if !keyring.is_file() {
             bail!(
                 "{}: Debian's archive keyring is missing, and without it nothing that is \
@@ -53,6 +62,7 @@ impl Root {
             dir: dir.to_path_buf(),
             suite: suite.to_string(),
             mirror: mirror.to_string(),
+            _lock: lock,
         };
         root.write(
             "etc/sources.list",
@@ -151,16 +161,16 @@ impl Root {
         Ok(())
     }
 
-    /// The `linux-source-X.Y` packages of the suite.
+    /// The suite's packages whose names begin with `prefix` and a digit: "linux-source-7.3".
     ///
     /// # Errors
     /// When apt-cache fails.
-    pub fn kernel_sources(&self) -> Result<Vec<Package>> {
+    pub fn packages(&self, prefix: &str) -> Result<Vec<Package>> {
         let said = proc::say(self.command("apt-cache").arg("dumpavail"))?;
         if !said.status.success() {
             bail!("apt-cache dumpavail failed: {}", said.err.trim());
         }
-        Ok(parse_packages(&said.out))
+        Ok(parse_packages(&said.out, prefix))
     }
 
     /// Downloads a package into `dir`; apt checks it against the signed lists.
@@ -257,8 +267,8 @@ fn bytes_in(dir: &Path) -> u64 {
         .sum()
 }
 
-/// Finds the kernel source packages in `apt-cache dumpavail`'s output.
-pub fn parse_packages(text: &str) -> Vec<Package> {
+/// Finds the packages `prefix` and a digit in `apt-cache dumpavail`'s output.
+pub fn parse_packages(text: &str, prefix: &str) -> Vec<Package> {
     let mut found: Vec<Package> = text
         .split("\n\n")
         .filter_map(|stanza| {
@@ -269,7 +279,7 @@ pub fn parse_packages(text: &str) -> Vec<Package> {
                 })
             };
             let name = field("Package")?;
-            let line = name.strip_prefix("linux-source-")?;
+            let line = name.strip_prefix(prefix)?;
             line.starts_with(|c: char| c.is_ascii_digit())
                 .then_some(())?;
             Some(Package {
@@ -320,7 +330,7 @@ mod tests {
         let text = "Package: linux-source-7.3\nVersion: 7.3.4-1~bpo13+1\nSize: 166780612\n\
                     SHA256: abc\nDescription: x\n\nPackage: linux-source\nVersion: 7.3.4-1\n\n\
                     Package: vim\nVersion: 9\n\nPackage: linux-source-7.2\nVersion: 7.2.9-1\n";
-        let names: Vec<_> = parse_packages(text)
+        let names: Vec<_> = parse_packages(text, "linux-source-")
             .into_iter()
             .map(|p| (p.name, p.version, p.size))
             .collect();

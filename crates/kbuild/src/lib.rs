@@ -5,6 +5,7 @@
 //! * [`series`]: the patches of `kernel/series`, and what a tree looks like under them.
 //! * [`config`]: the configuration fragments of `kernel/config`.
 //! * [`build`]: one bootable image per (source, fragment, patches, compiler), cached.
+//! * [`debian`]: Debian's own kernel packages, as they are.
 //! * [`check`]: each patch of a series alone: applies, builds, boots, passes checkpatch.
 //!
 //! Long work tells what it is doing through a [`progress::Step`] callback;
@@ -15,6 +16,7 @@ pub mod cache;
 pub mod check;
 pub mod checkpatch;
 pub mod config;
+pub mod debian;
 pub mod files;
 pub mod flavour;
 mod make;

@@ -158,7 +158,14 @@ pub fn fetch(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<S
         return Ok(source.clone());
     }
     cache::need_space(&room, TREE_BYTES, &format!("unpacking Linux {name}"))?;
-    let (root, package) = find_package(cache, wanted, progress)?;
+    let package = wanted.line.package();
+    // apt-cache lists the candidates; the last is the newest.
+    let newest = |packages: &[Package]| {
+        let mut of_line = packages.iter().filter(|found| found.name == package);
+        of_line.next_back().cloned()
+    };
+    let prefix = "linux-source-";
+    let (root, package) = find_package(cache, wanted, prefix, &package, &newest, progress)?;
     if let Some(source) = have {
         if source.identity.contains(&format!("={}:", package.version)) {
             progress(Step::Note {
@@ -195,36 +202,44 @@ pub fn fetch(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<S
     read_cached(&place)
 }
 
-/// Looks for the line's package in its suites, one after the other.
-fn find_package(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<(Root, Package)> {
+/// Looks for a package in the line's suites, one after the other: that which `choose` takes of those
+/// whose names begin with `prefix`. `what` names it in messages.
+pub(crate) fn find_package(
+    cache: &Cache,
+    wanted: &Fetch,
+    prefix: &str,
+    what: &str,
+    choose: &dyn Fn(&[Package]) -> Option<Package>,
+    progress: &mut Progress,
+) -> Result<(Root, Package)> {
     let mirrors = Mirrors::find(wanted.mirror.clone(), wanted.security_mirror.clone());
-    let name = wanted.line.package();
     let mut seen = Vec::new();
     let mut problems = Vec::new();
     for suite in wanted.line.suites() {
         let attempt = mirrors.of_suite(suite).and_then(|mirror| {
             let dir = cache.room(&format!("apt/{suite}"))?;
-            let root = Root::create(&dir, mirror, suite, &wanted.keyring)?;
+            // Both sources and images are looked up in one root.
+            let lock = cache::lock(&dir, "root", progress)?;
+            let root = Root::create(&dir, mirror, suite, &wanted.keyring, lock)?;
             root.update(progress)?;
-            let packages = root.kernel_sources()?;
+            let packages = root.packages(prefix)?;
             Ok((root, packages))
         });
         match attempt {
             Ok((root, packages)) => {
-                // apt-cache lists the candidates; the last is the newest.
-                if let Some(package) = packages.iter().rev().find(|package| package.name == name) {
-                    return Ok((root, package.clone()));
+                if let Some(package) = choose(&packages) {
+                    return Ok((root, package));
                 }
                 seen.extend(packages.into_iter().map(|package| (*suite, package)));
             }
             Err(error) => problems.push(format!("{error:#}")),
         }
     }
-    bail!(not_there(wanted.line, &seen, &problems))
+    bail!(not_there(wanted.line, what, &seen, &problems))
 }
 
 /// The message for a package that no suite has: what was looked at, and what would do instead.
-pub fn not_there(line: Line, seen: &[(&str, Package)], problems: &[String]) -> String {
+pub fn not_there(line: Line, what: &str, seen: &[(&str, Package)], problems: &[String]) -> String {
     let known: Vec<String> = crate::version::KNOWN.iter().map(Line::to_string).collect();
     let mut text = if line.suites().is_empty() {
         format!(
@@ -233,8 +248,7 @@ pub fn not_there(line: Line, seen: &[(&str, Package)], problems: &[String]) -> S
         )
     } else {
         format!(
-            "{} is not to be had from {}",
-            line.package(),
+            "{what} is not to be had from {}",
             line.suites().join(" or ")
         )
     };
@@ -243,8 +257,9 @@ pub fn not_there(line: Line, seen: &[(&str, Package)], problems: &[String]) -> S
         text.push_str(problem);
     }
     if !seen.is_empty() {
-        text.push_str("\nThese kernel sources are there:");
-        for (suite, package) in seen {
+        text.push_str("\nThese kernels are there:");
+        // The newest are enough: a suite has a hundred images.
+        for (suite, package) in &seen[seen.len().saturating_sub(12)..] {
             text.push_str(&format!(
                 "\n  {} {} ({suite})",
                 package.name, package.version
@@ -334,11 +349,11 @@ mod tests {
                 sha256: String::new(),
             },
         )];
-        let text = not_there("7.3".parse().unwrap(), &seen, &[]);
+        let text = not_there("7.3".parse().unwrap(), "linux-source-7.3", &seen, &[]);
         assert!(text.contains("linux-source-7.3 is not to be had from trixie-backports"));
         assert!(text.contains("linux-source-7.4 7.4.1-1~bpo13+1 (trixie-backports)"));
         assert!(text.contains("Any 7.3.x would do") && text.contains("--tree DIR"));
-        let text = not_there("5.4".parse().unwrap(), &[], &[]);
+        let text = not_there("5.4".parse().unwrap(), "linux-source-5.4", &[], &[]);
         assert!(text.contains("it knows 7.3 and 6.12"), "{text}");
     }
 }

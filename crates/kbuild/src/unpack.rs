@@ -7,17 +7,26 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Unpacks a linux-source package below `dir`; returns the tree.
+/// Unpacks a package's files below `dir`, and removes it; returns their root.
 ///
 /// # Errors
-/// When dpkg or tar fails, with its words.
-pub fn unpack(deb: &Path, dir: &Path, package: &str, progress: &mut Progress) -> Result<PathBuf> {
+/// When dpkg fails, with its words.
+pub fn deb(deb: &Path, dir: &Path) -> Result<PathBuf> {
     let outer = dir.join("deb");
     let said = proc::say(Command::new("dpkg").arg("-x").arg(deb).arg(&outer))?;
     if !said.status.success() {
         bail!("dpkg -x {} failed: {}", deb.display(), said.err.trim());
     }
     std::fs::remove_file(deb)?;
+    Ok(outer)
+}
+
+/// Unpacks a linux-source package below `dir`; returns the tree.
+///
+/// # Errors
+/// When dpkg or tar fails, with its words.
+pub fn unpack(deb: &Path, dir: &Path, package: &str, progress: &mut Progress) -> Result<PathBuf> {
+    let outer = self::deb(deb, dir)?;
     let archive = outer.join(format!("usr/src/{package}.tar.xz"));
     let inner = dir.join("tree");
     std::fs::create_dir(&inner)?;

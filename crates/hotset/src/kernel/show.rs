@@ -3,7 +3,7 @@ use anyhow::Result;
 use kbuild::build;
 use kbuild::cache::Cache;
 use kbuild::check::{self, Report, Verdict};
-use kbuild::{rooms, series, source, version, Flavour};
+use kbuild::{debian, rooms, series, source, version, Flavour};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,6 +55,7 @@ pub fn list(as_json: bool) -> Result<ExitCode> {
     let cache = Cache::of_user()?;
     let sources = source::all_cached(&cache)?;
     let kernels = build::all(&cache)?;
+    let debians = debian::all(&cache);
     let kernel_dir = rooms::kernel_dir().ok();
     let series: Vec<(String, PathBuf, Option<usize>)> = kernel_dir
         .iter()
@@ -75,6 +76,7 @@ pub fn list(as_json: bool) -> Result<ExitCode> {
             .map(|(line, dir, patches)| json!({ "series": line, "dir": dir, "patches": patches }))
             .collect();
         let all = json!({ "cache": cache.root(), "sources": sources, "kernels": kernels,
+            "debian": debians,
             "series": series });
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(ExitCode::SUCCESS);
@@ -101,7 +103,15 @@ pub fn list(as_json: bool) -> Result<ExitCode> {
             kernel.image.display()
         );
     }
-    if kernels.is_empty() {
+    for image in &debians {
+        println!(
+            "  {:36} {:8} {}",
+            image.label,
+            "x86_64",
+            image.image.display()
+        );
+    }
+    if kernels.is_empty() && debians.is_empty() {
         println!("  none; `hotset kernel build` makes one");
     }
     println!("Series:");
