@@ -41,7 +41,7 @@ const CASES: &[Case] = &[
     case!("memory_mb = 200" => "memory_mb = \"200\"", at "memory_mb", "machine.memory_mb", "invalid type: string \"200\", expected u64"),
     case!("count = 2" => "count = -2", at "count", "workers.hog.count", "invalid value"),
     case!("run = [\"probe\"]" => "run = \"probe\"", at "run", "scenes[0].run", "expected a sequence"),
-    case!("kernel = \"vanilla\"\nversion" => "kernel = \"stock\"\nversion", at "stock", "arms[1].kernel", "unknown variant `stock`, expected `vanilla` or `series`"),
+    case!("kernel = \"vanilla\"\nversion" => "kernel = \"stock\"\nversion", at "stock", "arms[1].kernel", "unknown variant `stock`, expected one of `vanilla`, `series`"),
     case!("lru = \"classic\"" => "lru = \"lru\"", at "lru = \"lru\"", "arms[0].lru", "expected `classic` or `mglru`"),
     case!("does.hog =" => "does.pig =", at "does.pig", "workers.hog.does.pig", "unknown variant `pig`"),
     case!("fill = \"mixed\"" => "fill = \"ones\"", at "does.hog", "workers.hog.does.hog.fill", "unknown variant `ones`"),

@@ -162,6 +162,139 @@ fn fewer_arms_keep_only_what_they_suffice_for() {
     assert_eq!(said, "no arm is called \"classic\"; there are mglru");
 }
 
+const SWEEPS: &str = r#"
+[[sweeps]]
+name = "old"
+kernel = "vanilla"
+knob = "vm.swappiness"
+values = [0, 60]
+
+[[sweeps]]
+name = "new"
+label = "MGLRU"
+kernel = "series"
+lru = "mglru"
+knob = "vm.swappiness"
+values = [0, 60]
+knobs = { "vm.overcommit_memory" = 1 }
+baseline = "old"
+
+[[curves]]
+title = "Share"
+scene = "pressure"
+metric = "vmstat.a/(vmstat.a+vmstat.b)"
+x = "vm.swappiness"
+
+[[promises]]
+title = "as the old"
+series = ["new"]
+scene = "pressure"
+metric = "vmstat.a"
+statistic = "delta"
+relative_to = { series = "old" }
+at_most = 1.15
+
+[presets.small]
+"#;
+
+fn with_sweeps(change: (&str, &str)) -> Result<Experiment, Broken> {
+    let sweeps = SWEEPS.replace(change.0, change.1);
+    assert!(change.0 == change.1 || sweeps != SWEEPS, "{change:?}");
+    let text = GOOD.replace("\n[presets.small]\n", &sweeps);
+    Experiment::parse(Path::new("good.toml"), &text, &Changes::default())
+}
+
+#[test]
+fn a_sweep_is_an_arm_for_each_value() {
+    let mut experiment = with_sweeps(("", "")).unwrap();
+    let names: Vec<&str> = experiment.arms.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["classic", "mglru", "old-0", "old-60", "new-0", "new-60"]
+    );
+    let arm = &experiment.arms[5];
+    assert_eq!(arm.label, "MGLRU, 60");
+    assert_eq!(arm.baseline.as_deref(), Some("old-60"));
+    let point = arm.point.as_ref().unwrap();
+    assert_eq!((point.series.as_str(), point.x), ("new", 60.0));
+    let knobs = Experiment::knobs(arm);
+    let written: Vec<_> = knobs.iter().map(|k| (&*k.path, &*k.value)).collect();
+    let expected = [
+        ("/sys/kernel/mm/lru_gen/enabled", "7"),
+        ("/proc/sys/vm/overcommit_memory", "1"),
+        ("/proc/sys/vm/swappiness", "60"),
+    ];
+    assert_eq!(written, expected);
+
+    // A series' name stands for its arms; half a series promises nothing.
+    let mut half = experiment.clone();
+    half.only(&["new".into(), "old-0".into()]).unwrap();
+    let names: Vec<&str> = half.arms.iter().map(|a| a.name.as_str()).collect();
+    assert_eq!(names, ["old-0", "new-0", "new-60"]);
+    assert!(half.plan.promises.is_empty(), "{:?}", half.plan.promises);
+    experiment.only(&["new".into(), "old".into()]).unwrap();
+    assert_eq!(experiment.plan.promises.len(), 1);
+}
+
+#[test]
+fn faults_of_sweeps_and_series_are_told_where_they_are() {
+    for (replace, with, field, message) in [
+        (
+            "series = [\"new\"]",
+            "series = [\"knew\"]",
+            "promises[1].series[0]",
+            "no series is called \"knew\"; there are old, new",
+        ),
+        (
+            "{ series = \"old\" }",
+            "{ series = \"odd\" }",
+            "promises[1].relative_to.series",
+            "no series is called",
+        ),
+        (
+            "baseline = \"old\"",
+            "baseline = \"odd\"",
+            "sweeps[1].baseline",
+            "no arm is called \"odd-0\"",
+        ),
+        (
+            "values = [0, 60]\n\n",
+            "values = [0, 0]\n\n",
+            "sweeps[0].name",
+            "another arm is called \"old-0\"",
+        ),
+        (
+            "a/(vmstat.a",
+            "a//(vmstat.a",
+            "curves[0].metric",
+            "a ratio of two",
+        ),
+        (
+            "at_most = 1.15",
+            "at_most = 1.15\nwidth = 1",
+            "promises[1]",
+            "judge = \"interval\" only",
+        ),
+        (
+            "at_most = 1.15",
+            "at_most = 1.15\njudge = \"interval\"",
+            "promises[1]",
+            "expected a width",
+        ),
+        (
+            "at_most = 1.15",
+            "monotonic = true",
+            "promises[1].relative_to.series",
+            "rises by itself",
+        ),
+    ] {
+        let broken = with_sweeps((replace, with)).unwrap_err();
+        assert_eq!(broken.field, field, "{broken}");
+        assert!(broken.message.contains(message), "{broken}");
+        assert!(broken.line > 0, "{broken}");
+    }
+}
+
 #[test]
 fn an_arm_of_another_size_has_the_same_work() {
     let text = GOOD.replace("lru = \"classic\"", "lru = \"classic\"\nmemory_mb = 180");

@@ -2,7 +2,7 @@
 mod common;
 
 use common::{run, trials};
-use raw::plan::{Across, Promise, Relative, Statistic};
+use raw::plan::{Across, Judge, Promise, Relative, Statistic};
 use raw::record::{Outcome, Trial};
 use report::{study, PromiseResult, Results};
 
@@ -213,6 +213,83 @@ fn promises_that_can_not_be_judged_do_not_hold() {
         ..promise("classic-vanilla")
     };
     assert_eq!(judge(own, trials()).why, "the arm has no baseline");
+}
+
+/// As `ratio`, judged by the interval.
+fn interval(own: [f64; 3], width: f64, may_be_unsure: bool) -> PromiseResult {
+    let mut all = trials();
+    set(&mut all, "classic-on", own);
+    set(&mut all, "classic-vanilla", [100.0; 3]);
+    let promise = Promise {
+        relative_to: Relative::Baseline,
+        judge: Judge::Interval,
+        width: Some(width),
+        may_be_unsure,
+        at_least: Some(0.97),
+        at_most: Some(1.03),
+        ..promise("classic-on")
+    };
+    judge(promise, all)
+}
+
+#[test]
+fn an_interval_breaks_a_promise_only_where_all_of_it_is_outside() {
+    // The mean, 1.04, is outside; the interval is not, and narrow enough to tell.
+    let noisy = interval([102.0, 104.0, 106.0], 0.2, false);
+    assert!(noisy.value.unwrap() > 1.03, "{noisy:?}");
+    assert!(noisy.interval.unwrap().low < 1.03, "{noisy:?}");
+    assert!(noisy.holds && !noisy.unsure, "{noisy:?}");
+    let off = interval([110.0, 111.0, 112.0], 0.2, false);
+    assert!(!off.holds && !off.unsure, "{off:?}");
+    let below = interval([90.0, 89.0, 90.0], 0.2, true);
+    assert!(!below.holds && !below.unsure, "{below:?}");
+}
+
+#[test]
+fn an_interval_too_wide_tells_nothing() {
+    let wide = interval([80.0, 100.0, 125.0], 0.2, false);
+    assert!(wide.unsure && !wide.holds, "{wide:?}");
+    assert!(wide.why.contains("too few repetitions"), "{}", wide.why);
+    let allowed = interval([80.0, 100.0, 125.0], 0.2, true);
+    assert!(allowed.unsure && allowed.holds, "{allowed:?}");
+    // However wide: an interval that is all outside is no riddle.
+    let far = interval([300.0, 400.0, 500.0], 0.2, false);
+    assert!(!far.unsure && !far.holds, "{far:?}");
+    let mut one = trials();
+    one.retain(|trial| trial.repetition == 0);
+    let mut run = run();
+    run.repetitions = 1;
+    run.plan.promises = vec![Promise {
+        judge: Judge::Interval,
+        width: Some(1e9),
+        at_least: Some(0.0),
+        ..promise("classic-on")
+    }];
+    let study = study(&Results { run, trials: one });
+    let alone = &study.promises[0];
+    assert!(alone.unsure && !alone.holds, "{alone:?}");
+}
+
+#[test]
+fn an_unsure_promise_is_not_called_broken() {
+    let mut run = run();
+    run.plan.promises = vec![Promise {
+        judge: Judge::Interval,
+        width: Some(0.0),
+        at_least: Some(0.0),
+        ..promise("classic-on")
+    }];
+    let trials = trials();
+    let study = study(&Results { run, trials });
+    assert!(!study.all_hold());
+    let text = report::terminal(&study, 100, false);
+    assert!(
+        text.contains("UNSURE") && !text.contains("BROKEN"),
+        "{text}"
+    );
+    let page = report::format::markdown::markdown(&study);
+    assert!(page.contains("1 cannot be told from so few repetitions"));
+    assert!(!page.contains("BROKEN"));
 }
 
 #[test]

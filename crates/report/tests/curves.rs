@@ -1,0 +1,232 @@
+//! Sweeps: curves over the arms' `x`, and promises of whole series.
+mod common;
+
+use common::run;
+use raw::plan::{Curve, Judge, Promise, Relative, Statistic};
+use raw::record::{Arm, Outcome, Point, Run, SceneRecord, Trial, SCHEMA};
+use report::{study, PromiseResult, Results, Study};
+use std::collections::BTreeMap;
+
+const SHARE: &str = "vmstat.anon/(vmstat.anon+vmstat.file)";
+const PLACES: [f64; 3] = [0.0, 60.0, 200.0];
+
+/// Two series of three places; `ours` has the pages of anonymous memory, of 100, in each trial.
+fn results(ours: [[f64; 3]; 3], promises: Vec<Promise>) -> Results {
+    let classic = [[0.0; 3], [30.0; 3], [90.0; 3]];
+    let mut arms = Vec::new();
+    let mut trials = Vec::new();
+    for (series, pages) in [("classic", classic), ("ours", ours)] {
+        for (x, pages) in PLACES.iter().zip(pages) {
+            let name = format!("{series}-{x}");
+            arms.push(Arm {
+                name: name.clone(),
+                label: format!("{series} at {x}"),
+                kernel: "7.3.4".into(),
+                baseline: None,
+                settings: BTreeMap::new(),
+                point: Some(Point {
+                    series: series.into(),
+                    label: format!("the {series} list"),
+                    x: *x,
+                }),
+            });
+            for (repetition, anon) in pages.into_iter().enumerate() {
+                trials.push(trial(&name, repetition as u32, anon));
+            }
+        }
+    }
+    let mut run = Run { arms, ..run() };
+    run.plan.figures.clear();
+    run.plan.charts.clear();
+    run.plan.promises = promises;
+    run.plan.curves = vec![Curve {
+        title: "Share of anonymous pages".into(),
+        scene: "steady".into(),
+        metric: SHARE.into(),
+        statistic: Statistic::Delta,
+        unit: "%".into(),
+        x: "vm.swappiness".into(),
+    }];
+    Results { run, trials }
+}
+
+fn trial(arm: &str, repetition: u32, anon: f64) -> Trial {
+    let counters = [("vmstat.anon", anon), ("vmstat.file", 100.0 - anon)];
+    let counters = counters.map(|(name, value)| (name.to_string(), value));
+    Trial {
+        schema: SCHEMA,
+        arm: arm.into(),
+        repetition,
+        seed: u64::from(repetition),
+        outcome: Outcome::Ok,
+        release: String::new(),
+        mem_total_kb: 0,
+        boot_s: 0.0,
+        wall_s: 0.0,
+        settings: BTreeMap::new(),
+        scenes: vec![SceneRecord {
+            name: "steady".into(),
+            begin_ms: 0.0,
+            end_ms: 1000.0,
+            counters: counters.into(),
+            observations: BTreeMap::new(),
+        }],
+        events: vec![],
+        gauges: BTreeMap::new(),
+        console_tail: vec![],
+    }
+}
+
+fn promise() -> Promise {
+    Promise {
+        title: "share".into(),
+        series: vec!["ours".into()],
+        scene: "steady".into(),
+        metric: SHARE.into(),
+        statistic: Statistic::Delta,
+        ..Promise::default()
+    }
+}
+
+fn rises(ours: [[f64; 3]; 3], judge: Judge) -> PromiseResult {
+    let promise = Promise {
+        monotonic: true,
+        judge,
+        ..promise()
+    };
+    let study = study(&results(ours, vec![promise]));
+    assert_eq!(study.promises.len(), 1, "one result a series");
+    study.promises[0].clone()
+}
+
+fn by_place(study: &Study) -> Vec<(String, bool)> {
+    let promises = study.promises.iter();
+    promises.map(|p| (p.arm.clone(), p.holds)).collect()
+}
+
+#[test]
+fn points_are_ordered_with_mean_and_interval() {
+    let mut found = results([[0.0; 3], [20.0, 30.0, 40.0], [80.0; 3]], vec![]);
+    found.run.arms.reverse();
+    let study = study(&found);
+    let lines = &study.curves[0].lines;
+    let names: Vec<&str> = lines.iter().map(|l| l.label.as_str()).collect();
+    assert_eq!(names, ["the ours list", "the classic list"]);
+    let places: Vec<f64> = lines[0].points.iter().map(|p| p.x).collect();
+    assert_eq!(places, PLACES);
+    let middle = lines[0].points[1].across.as_ref().unwrap();
+    assert!((middle.mean - 0.3).abs() < 1e-9);
+    // t(2) = 4.30265, s = 0.1, n = 3.
+    let low = middle.interval.unwrap().low;
+    assert!((low - (0.3 - 4.30265 * 0.1 / 3f64.sqrt())).abs() < 1e-4);
+}
+
+#[test]
+fn a_series_rises_or_the_step_that_falls_is_named() {
+    let up = rises([[0.0; 3], [20.0; 3], [80.0; 3]], Judge::Value);
+    assert!(up.holds && (up.value.unwrap() - 0.2).abs() < 1e-9, "{up:?}");
+    let down = rises([[0.0; 3], [20.0; 3], [10.0; 3]], Judge::Value);
+    assert!(!down.holds, "{down:?}");
+    assert!(down.why.contains("the step from 60 to 200"), "{}", down.why);
+    // A step down within the noise is none for certain; one beyond it is.
+    let noisy = [[0.0; 3], [20.0, 30.0, 25.0], [22.0, 24.0, 26.0]];
+    assert!(!rises(noisy, Judge::Value).holds);
+    let told = Promise {
+        monotonic: true,
+        judge: Judge::Interval,
+        may_be_unsure: true,
+        ..promise()
+    };
+    let kept = study(&results(noisy, vec![told]));
+    assert!(kept.promises[0].holds, "{:?}", kept.promises[0]);
+    let clear = rises(
+        [[0.0; 3], [30.0, 31.0, 29.0], [20.0, 21.0, 19.0]],
+        Judge::Interval,
+    );
+    assert!(!clear.holds && !clear.unsure, "{clear:?}");
+}
+
+#[test]
+fn a_place_without_data_breaks_the_series() {
+    let mut found = results([[0.0; 3], [20.0; 3], [80.0; 3]], vec![]);
+    found.run.plan.promises = vec![Promise {
+        monotonic: true,
+        ..promise()
+    }];
+    found.trials.retain(|t| t.arm != "ours-60");
+    let study = study(&found);
+    assert!(!study.promises[0].holds);
+    assert!(study.promises[0]
+        .why
+        .contains("at 60: 3 of 3 trials never ran"));
+}
+
+#[test]
+fn a_series_is_held_to_another_place_by_place() {
+    let within = Promise {
+        relative_to: Relative::Series("classic".into()),
+        at_least: Some(0.85),
+        at_most: Some(1.15),
+        ..promise()
+    };
+    let judged = Promise {
+        judge: Judge::Interval,
+        width: Some(0.5),
+        ..within.clone()
+    };
+    let ours = [[0.0; 3], [27.0, 28.0, 29.0], [60.0, 61.0, 62.0]];
+    for promise in [within.clone(), judged] {
+        let study = study(&results(ours, vec![promise]));
+        let expected = [("ours-0", true), ("ours-60", true), ("ours-200", false)];
+        let expected = expected.map(|(arm, holds)| (arm.to_string(), holds));
+        assert_eq!(by_place(&study), expected, "{:?}", study.promises);
+        let relative = study.promises[0].relative_to.as_deref();
+        assert_eq!(relative, Some("series classic"));
+    }
+    let nobody = Promise {
+        series: vec!["theirs".into()],
+        ..within
+    };
+    let study = study(&results(ours, vec![nobody]));
+    assert_eq!(by_place(&study), [("theirs".to_string(), false)]);
+}
+
+#[test]
+fn every_format_has_the_curve() {
+    let study = study(&results([[0.0; 3], [20.0; 3], [80.0; 3]], vec![]));
+    let markdown = report::format::markdown::markdown(&study);
+    assert!(markdown.contains("| vm.swappiness | the classic list | the ours list |"));
+    let row = markdown.lines().find(|line| line.starts_with("| 60 |"));
+    assert!(row.unwrap().contains("| 30\u{a0}%<br>"), "{row:?}");
+    for width in [40, 80] {
+        let text = report::terminal(&study, width, false);
+        assert!(text.contains("vm.swappiness"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= width));
+    }
+    let html = report::format::html::html(&study);
+    let page = roxmltree::Document::parse_with_options(
+        &html,
+        roxmltree::ParsingOptions {
+            allow_dtd: true,
+            ..Default::default()
+        },
+    );
+    let page = page.unwrap();
+    let section = page
+        .descendants()
+        .find(|n| n.attribute("id") == Some("curves"))
+        .unwrap();
+    let lines = section
+        .descendants()
+        .filter(|n| n.has_tag_name("polyline"))
+        .count();
+    assert_eq!(lines, 2, "a line a series");
+    let about = section
+        .descendants()
+        .find(|n| n.has_tag_name("desc"))
+        .and_then(|n| n.text());
+    assert!(
+        about.unwrap().contains("the ours list: 0\u{a0}% at 0"),
+        "{about:?}"
+    );
+}
