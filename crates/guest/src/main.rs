@@ -63,6 +63,7 @@ fn read_spec() -> Result<GuestSpec> {
 
 fn run(channel: &Channel) -> Result<()> {
     let spec = read_spec()?;
+    setup::modules()?;
     channel.say(&setup::hello()?);
     match &spec.task {
         Task::Boot => Ok(()),

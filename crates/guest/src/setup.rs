@@ -47,6 +47,26 @@ pub fn mounts() -> Result<()> {
     Ok(())
 }
 
+/// Modules that this kernel needs for the rest, in the order of their names: those of its own that a
+/// distribution's kernel keeps apart.
+const MODULES: &str = "/hotset/modules";
+
+/// Loads what the lab put there. Files of the first root lie in memory, so each goes once loaded.
+pub fn modules() -> Result<()> {
+    let Ok(entries) = std::fs::read_dir(MODULES) else {
+        return Ok(());
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let file = std::fs::File::open(&path).with_context(|| path.display().to_string())?;
+        rustix::system::finit_module(&file, c"", 0)
+            .with_context(|| format!("loading {}", path.display()))?;
+        std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
 pub fn hello() -> Result<Line> {
     let uname = rustix::system::uname();
     let meminfo = crate::counters::read("/proc/meminfo")?;

@@ -5,6 +5,7 @@ use crate::initramfs::Init;
 use crate::results::explained;
 use crate::stop::Stop;
 use anyhow::{bail, Context, Result};
+use kbuild::debian::Module;
 use raw::spec::{Disk, GuestSpec, Task};
 use raw::wire::Line;
 use rustix::fs::{fallocate, flock, FallocateFlags, FlockOperation};
@@ -22,6 +23,8 @@ const MIB: u64 = 1 << 20;
 pub struct Maker<'a> {
     pub bed: &'a dyn Bed,
     pub kernel: &'a Path,
+    /// What it needs loaded.
+    pub modules: &'a [Module],
     pub init: &'a Init,
     pub stop: &'a Stop,
     /// Folder of finished images.
@@ -113,12 +116,12 @@ impl Maker<'_> {
         };
         let mut guest = self.bed.start(&Boot {
             kernel: self.kernel,
-            initramfs: &self.init.archive(&spec)?,
+            initramfs: &self.init.archive_with(&spec, self.modules)?,
             disk: Some(Image {
                 path,
                 writable: true,
             }),
-            memory_mb: 128,
+            memory_mb: self.bed.boot_memory_mb().max(128),
             cpus: 1,
             nodes_mb: &[],
         })?;

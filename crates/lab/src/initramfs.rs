@@ -1,6 +1,7 @@
 //! The first root of a guest: `hotset-guest` as `/init`, and its orders.
 use crate::cpio::Archive;
 use anyhow::{bail, Context, Result};
+use kbuild::debian::Module;
 use raw::spec::GuestSpec;
 use std::path::{Path, PathBuf};
 
@@ -66,8 +67,14 @@ impl Init {
         &self.path
     }
 
-    /// The archive for one guest.
+    /// The archive for one guest whose kernel has all that it needs built in.
     pub fn archive(&self, spec: &GuestSpec) -> Result<Vec<u8>> {
+        self.archive_with(spec, &[])
+    }
+
+    /// The archive for one guest, with modules that it is to load, in this order, before anything
+    /// else.
+    pub fn archive_with(&self, spec: &GuestSpec, modules: &[Module]) -> Result<Vec<u8>> {
         let mut archive = Archive::new();
         for directory in ["dev", "proc", "sys", "tmp", "data", "hotset"] {
             archive.directory(directory);
@@ -77,6 +84,14 @@ impl Init {
         archive.file("init", 0o755, &self.program);
         let spec = serde_json::to_vec_pretty(spec).context("writing the guest's orders")?;
         archive.file("hotset/spec.json", 0o644, &spec);
+        if !modules.is_empty() {
+            archive.directory("hotset/modules");
+        }
+        for (place, module) in modules.iter().enumerate() {
+            // The guest goes by the order of the names.
+            let name = format!("hotset/modules/{place:03}-{}.ko", module.name);
+            archive.file(&name, 0o644, &module.object);
+        }
         Ok(archive.finish())
     }
 }

@@ -1,6 +1,7 @@
 //! The kernels that an experiment's arms boot.
 use crate::experiment::{Arm, Kernel};
 use anyhow::{bail, Context, Result};
+use kbuild::debian::Module;
 use kbuild::{Origin, Request};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,12 @@ pub struct Image {
     pub path: PathBuf,
     /// For tables, "7.3.4 vanilla".
     pub label: String,
+    /// What a guest is to load, in this order; none for kernels that are built here.
+    pub modules: Vec<Module>,
 }
+
+/// What Debian's cloud kernel has as modules and guests need: their disk and their swap.
+const DEBIAN_MODULES: [&str; 2] = ["virtio_blk", "zram"];
 
 /// By flavour and line, as arms name them.
 pub type Images = BTreeMap<(Kernel, String), Image>;
@@ -67,6 +73,18 @@ fn image(
         return Ok(Image {
             path,
             label: format!("{} {} ({variable})", arm.version, arm.kernel),
+            modules: Vec::new(),
+        });
+    }
+    if arm.kernel == Kernel::Debian {
+        if arch != "x86_64" {
+            bail!("Debian's kernel boots in QEMU alone: say bed = \"qemu\", or --bed qemu");
+        }
+        let image = kbuild::debian::ensure(arm.version.parse()?, progress)?;
+        return Ok(Image {
+            modules: image.modules(&DEBIAN_MODULES)?,
+            path: image.image,
+            label: image.label,
         });
     }
     let mut request = Request::new(arm.version.parse()?, arm.kernel);
@@ -78,5 +96,6 @@ fn image(
     Ok(Image {
         path: built.image,
         label: built.label,
+        modules: Vec::new(),
     })
 }

@@ -8,9 +8,6 @@ use raw::spec::{Disk, GuestSpec, Task};
 use raw::wire::Line;
 use std::path::Path;
 
-/// Enough to boot, and too little to need anything of the host.
-const MEMORY_MB: u64 = 64;
-
 /// Boots a kernel in a bed's fastest way and, should that not work on this host, in the slower ones;
 /// the bed is left in the one that works.
 ///
@@ -66,7 +63,7 @@ pub fn boot(
         kernel,
         initramfs: &init.archive(&spec)?,
         disk: None,
-        memory_mb: MEMORY_MB,
+        memory_mb: bed.boot_memory_mb(),
         cpus,
         nodes_mb: &[],
     })?;

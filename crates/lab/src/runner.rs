@@ -176,6 +176,7 @@ fn ready(
     let maker = Maker {
         bed,
         kernel: &first.path,
+        modules: &first.modules,
         init,
         stop,
         cache: kbuild::cache::Cache::of_user()?.room("disk")?,
@@ -377,7 +378,7 @@ fn trial(
     let mut assembly = Assembly::new(&arm.name, turn.repetition, turn.seed, planned);
     let mut guest = shared.bed.start(&Boot {
         kernel: &image.path,
-        initramfs: &shared.init.archive(&spec)?,
+        initramfs: &shared.init.archive_with(&spec, &image.modules)?,
         disk: shared.disk.as_deref().map(|path| Image {
             path,
             writable: false,

@@ -97,6 +97,11 @@ pub trait Bed: Send + Sync {
         Duration::from_secs(60) * self.slowness()
     }
 
+    /// MiB for a guest without work, of whatever kernel.
+    fn boot_memory_mb(&self) -> u64 {
+        64
+    }
+
     /// Goes over to a slower way of running guests with `cpus` CPUs, after the present one did not
     /// work. False when there is no other.
     fn fall_back(&mut self, cpus: u32) -> bool;

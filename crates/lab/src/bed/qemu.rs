@@ -238,6 +238,11 @@ impl Bed for Qemu {
         }
     }
 
+    fn boot_memory_mb(&self) -> u64 {
+        // A distribution's kernel unpacks itself, and KASAN keeps a byte for every eight.
+        256
+    }
+
     fn fall_back(&mut self, _cpus: u32) -> bool {
         if self.accel != Accel::Kvm || self.given {
             return false;
