@@ -2,7 +2,7 @@
 use anyhow::{bail, Result};
 use clap::{Args, Subcommand};
 use kbuild::cache::Cache;
-use kbuild::check::{self, Only};
+use kbuild::check::{self, Only, Plan};
 use kbuild::source::{self, Fetch};
 use kbuild::{debian, Console, Flavour, Line, Origin, Request};
 use serde_json::json;
@@ -113,9 +113,10 @@ struct HowArgs {
     /// Directory of NNNN-*.patch files, instead of those in kernel/series
     #[arg(long, value_name = "DIR")]
     series_dir: Option<PathBuf>,
-    /// Architecture, as for make ARCH=; kernel/config has a fragment for each
-    #[arg(long, default_value = "um")]
-    arch: String,
+    /// Architecture, as for make ARCH=; kernel/config has a fragment for each [default: um, or
+    /// x86_64 where User-Mode Linux of VERSION does not start on this processor]
+    #[arg(long)]
+    arch: Option<String>,
     /// Another configuration: kernel/config/ARCH-NAME.config is laid over the architecture's
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
@@ -153,6 +154,9 @@ pub struct CheckArgs {
     /// Patches to check, by number: 3, 3.., ..3 or 2..4 (both included) [default: all]
     #[arg(long, value_name = "RANGE")]
     only: Option<Only>,
+    /// Build and boot only with all patches applied, not after each; all must still apply
+    #[arg(long)]
+    at_end: bool,
     /// Leave booting out
     #[arg(long)]
     no_boot: bool,
@@ -168,9 +172,21 @@ fn which_series(text: &str) -> Result<Flavour> {
     }
 }
 
+/// The architecture asked for, or one that boots here.
+fn arch(source: &SourceArgs, how: &HowArgs) -> String {
+    let default = || {
+        if boot::uml_starts(source.line) {
+            "um"
+        } else {
+            "x86_64"
+        }
+    };
+    how.arch.clone().unwrap_or_else(|| default().into())
+}
+
 fn request(source: &SourceArgs, how: &HowArgs, flavour: Flavour) -> Request {
     Request {
-        arch: how.arch.clone(),
+        arch: arch(source, how),
         variant: how.variant.clone(),
         origin: source.origin(),
         fetch: source.fetch(false),
@@ -275,20 +291,20 @@ fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
     let booter = if args.no_boot {
         None
     } else {
-        Some(boot::Booter::new(&args.how.arch)?)
+        Some(boot::Booter::new(&arch(&args.source, &args.how))?)
     };
     let boot = booter
         .as_ref()
         .map(|booter| |image: &Path| booter.boot(image));
-    let only = args.only.unwrap_or(Only::ALL);
+    let plan = Plan {
+        only: args.only.unwrap_or(Only::ALL),
+        at_end: args.at_end,
+        boot: boot.as_ref().map(|f| f as &check::Boot),
+    };
     let mut reports = Vec::new();
     for flavour in to_check(args)? {
-        let report = check::check(
-            &request(&args.source, &args.how, flavour),
-            only,
-            boot.as_ref().map(|f| f as &check::Boot),
-            &mut |step| console.step(step),
-        )?;
+        let request = request(&args.source, &args.how, flavour);
+        let report = check::check(&request, &plan, &mut |step| console.step(step))?;
         if !args.how.json {
             print!("{}", show::table(&report));
         }

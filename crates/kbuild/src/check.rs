@@ -142,33 +142,48 @@ impl Report {
     }
 }
 
-/// Checks the last series of `request`'s flavour, on top of those before it. `boot` is `None` to
-/// leave booting out. A patch that does not apply or build ends the check: those behind it stand on
-/// it. A whole series that is good leaves its kernel in the cache, where [`crate::ensure`] finds it.
+/// What is to be checked, and how thoroughly.
+pub struct Plan<'a> {
+    pub only: Only,
+    /// Build, compile with warnings and boot with all patches laid alone, not after each one.
+    pub at_end: bool,
+    /// `None` leaves booting out.
+    pub boot: Option<&'a Boot<'a>>,
+}
+
+/// Checks the last series of `request`'s flavour, on top of those before it. A patch that does not
+/// apply or build ends the check: those behind it stand on it. A whole series that is good leaves its
+/// kernel in the cache, where [`crate::ensure`] finds it.
 ///
 /// # Errors
 /// When the check cannot be made. A patch that fails is no error: it is in the report.
-pub fn check(
-    request: &Request,
-    only: Only,
-    boot: Option<&Boot>,
-    progress: &mut Progress,
-) -> Result<Report> {
+pub fn check(request: &Request, plan: &Plan, progress: &mut Progress) -> Result<Report> {
     let cache = request.cache()?;
     let mut series = request.series()?;
     let Some(patches) = series.pop() else {
         bail!("{} kernels carry no series to check", request.flavour);
     };
-    if !patches.iter().any(|patch| only.has(patch.number)) {
+    let before = series.concat();
+    let skipped = patches.iter().filter(|it| it.number < plan.only.first);
+    let chosen: Vec<&Patch> = patches
+        .iter()
+        .filter(|patch| plan.only.has(patch.number))
+        .collect();
+    let Some(last) = chosen.last() else {
         bail!("no patch of the series has such a number");
-    }
+    };
+    let to_the_end = patches.last().map(|it| it.number) == Some(last.number);
     let recipe = Recipe::of(request, progress)?;
+    let mut overlay = Overlay::of(&before, &recipe.source.dir)?;
+    for patch in skipped {
+        overlay.apply(patch, &recipe.source.dir)?;
+    }
     let mut bench = Bench {
         workshop: recipe.workshop(&cache, progress)?,
         recipe: &recipe,
-        overlay: Overlay::of(&series.concat(), &recipe.source.dir)?,
+        overlay,
         current: false,
-        boot,
+        boot: plan.boot,
     };
     let mut report = Report {
         version: recipe.source.version.to_string(),
@@ -176,34 +191,17 @@ pub fn check(
         arch: request.arch.clone(),
         patches: Vec::new(),
     };
-    let mut last_is_built = false;
-    for (index, patch) in patches.iter().enumerate() {
-        if patch.number > only.last {
-            break;
-        }
-        progress(Step::Note {
-            what: format!("{} ({} of {})", patch.name, index + 1, patches.len()),
-        });
-        let verdicts = if only.has(patch.number) {
-            bench.patch(patch, progress)?
-        } else {
-            match bench.overlay.apply(patch, &recipe.source.dir) {
-                Ok(()) => continue,
-                Err(error) => vec![Verdict::failed(format!("{error:#}"))],
-            }
-        };
-        let stuck = verdicts.iter().take(2).any(Verdict::is_failure);
-        report.patches.push(PatchReport {
-            patch: patch.name.clone(),
-            subject: patch.subject.clone(),
-            verdicts,
-        });
+    let size = if plan.at_end { chosen.len() } else { 1 };
+    for group in chosen.chunks(size) {
+        let reports = bench.group(group, progress)?;
+        let mut verdicts = reports.iter().flat_map(|it| it.verdicts.iter().take(2));
+        let stuck = verdicts.any(Verdict::is_failure);
+        report.patches.extend(reports);
         if stuck {
             break;
         }
-        last_is_built = index + 1 == patches.len();
     }
-    if last_is_built && report.good() {
+    if to_the_end && report.good() {
         recipe.keep(&bench.workshop, &cache)?;
     }
     Ok(report)
@@ -220,57 +218,75 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// All tests of one patch on top of what lies there.
-    fn patch(&mut self, patch: &Patch, progress: &mut Progress) -> Result<Vec<Verdict>> {
-        let not_run = |why: &str| Verdict::NotRun { why: why.into() };
+    /// All tests of patches that are built together, on top of what lies there.
+    fn group(&mut self, group: &[&Patch], progress: &mut Progress) -> Result<Vec<PatchReport>> {
         let tree = &self.recipe.source.dir;
-        let style = checkpatch(tree, &patch.path, progress)?;
-        let c_files: Vec<String> = patch
-            .files
+        let files: Vec<String> = group
             .iter()
-            .filter(|file| file.extension().is_some_and(|extension| extension == "c"))
+            .flat_map(|patch| &patch.files)
             .map(|file| file.display().to_string())
             .collect();
+        let mut c_files: Vec<&str> = files.iter().map(String::as_str).collect();
+        c_files.retain(|file| file.ends_with(".c"));
+        c_files.sort_unstable();
+        c_files.dedup();
 
-        // The state before, for warnings that are not the patch's. A whole kernel of it is needed
-        // only to know what this kernel is made of; objects of any other tell that as well.
+        // The state before, for warnings that are not the patches'.
         if !self.current {
             self.workshop.set(&self.overlay, progress)?;
             self.workshop.configure(&self.recipe.fragment, progress)?;
-            if !self.workshop.built_before() {
-                if let Err(error) = self.build("before the patch", progress) {
-                    return Ok(vec![
-                        not_run("the tree before does not build"),
-                        Verdict::failed(format!("before the patch: {error:#}")),
-                    ]);
-                }
-            }
         }
         let sparse = proc::say(Command::new("sparse").arg("--version")).is_ok();
-        let before = self.warnings(&c_files, sparse, progress)?;
-
+        let before = self.warnings(&c_files, sparse, true, progress)?;
         self.current = false;
-        if let Err(error) = self.overlay.apply(patch, tree) {
-            return Ok(vec![Verdict::failed(format!("{error:#}"))]);
+
+        let mut reports = Vec::new();
+        for patch in group {
+            progress(Step::Note {
+                what: patch.name.clone(),
+            });
+            let mut report = PatchReport {
+                patch: patch.name.clone(),
+                subject: patch.subject.clone(),
+                verdicts: Vec::new(),
+            };
+            if let Err(error) = self.overlay.apply(patch, tree) {
+                report.verdicts.push(Verdict::failed(format!("{error:#}")));
+                reports.push(report);
+                return Ok(reports);
+            }
+            report.verdicts.push(Verdict::ok(""));
+            report.verdicts.resize(
+                TESTS.len() - 1,
+                Verdict::NotRun {
+                    why: "with the last patch".into(),
+                },
+            );
+            report
+                .verdicts
+                .push(checkpatch(tree, &patch.path, progress)?);
+            reports.push(report);
         }
+        let Some(last) = reports.last_mut() else {
+            return Ok(reports);
+        };
+
         self.workshop.set(&self.overlay, progress)?;
         let built = self
             .workshop
             .configure(&self.recipe.fragment, progress)
-            .and_then(|()| self.build(&patch.name, progress));
+            .and_then(|()| self.build(&last.patch, progress));
         if let Err(error) = built {
-            return Ok(vec![Verdict::ok(""), Verdict::failed(format!("{error:#}"))]);
+            last.verdicts.truncate(1);
+            last.verdicts.push(Verdict::failed(format!("{error:#}")));
+            return Ok(reports);
         }
         self.current = true;
         let booted = self.booted(progress);
-        let after = self.warnings(&c_files, sparse, progress)?;
-        let touched: Vec<String> = patch
-            .files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect();
+        let after = self.warnings(&c_files, sparse, false, progress)?;
+        let not_run = |why: &str| Verdict::NotRun { why: why.into() };
         let compare = |before: &str, after: &str| {
-            let new = warnings::new_ones(before, after, &touched);
+            let new = warnings::new_ones(before, after, &files);
             if after.is_empty() {
                 not_run("no C file of this patch is built in this configuration")
             } else if new.is_empty() {
@@ -279,18 +295,20 @@ impl Bench<'_> {
                 Verdict::failed(new.join("\n"))
             }
         };
-        Ok(vec![
-            Verdict::ok(""),
-            Verdict::ok(""),
-            compare(&before.0, &after.0),
-            if sparse {
-                compare(&before.1, &after.1)
-            } else {
-                not_run("sparse is not installed")
-            },
-            booted,
-            style,
-        ])
+        last.verdicts.splice(
+            1..TESTS.len() - 1,
+            [
+                Verdict::ok(""),
+                compare(&before.0, &after.0),
+                if sparse {
+                    compare(&before.1, &after.1)
+                } else {
+                    not_run("sparse is not installed")
+                },
+                booted,
+            ],
+        );
+        Ok(reports)
     }
 
     fn build(&self, what: &str, progress: &mut Progress) -> Result<()> {
@@ -300,27 +318,32 @@ impl Bench<'_> {
     }
 
     /// What W=1 and sparse say of those of `c_files` that are part of this kernel. The objects are
-    /// rebuilt by the next build, whose flags differ.
+    /// rebuilt by the next build, whose flags differ. `loose`: which objects these are may not be
+    /// known yet, for want of a build, and one that does not compile is left out.
     fn warnings(
         &self,
-        c_files: &[String],
+        c_files: &[&str],
         sparse: bool,
+        loose: bool,
         progress: &mut Progress,
     ) -> Result<(String, String)> {
+        let all_known = self.workshop.built_before();
         let objects: Vec<String> = c_files
             .iter()
+            .filter(|file| !loose || self.workshop.tree().join(file).is_file())
             .map(|file| format!("{}o", file.trim_end_matches('c')))
-            .filter(|object| self.workshop.objects().join(object).exists())
+            .filter(|object| !all_known || self.workshop.objects().join(object).exists())
             .collect();
         if objects.is_empty() {
             return Ok((String::new(), String::new()));
         }
-        let plain =
+        let run = |setting: &str, what: &str, progress: &mut Progress| {
             self.workshop
-                .objects_with(&["W=1"], &objects, "Compiling with W=1", progress)?;
+                .objects_with(setting, &objects, loose, what, progress)
+        };
+        let plain = run("W=1", "Compiling with W=1", progress)?;
         let checked = if sparse {
-            self.workshop
-                .objects_with(&["C=2"], &objects, "Running sparse", progress)?
+            run("C=2", "Running sparse", progress)?
         } else {
             String::new()
         };

@@ -2,7 +2,7 @@
 //! is what hotset does around make, at a thousandth of the time.
 use kbuild::build::{ensure, key, look_up, Built, Ingredients};
 use kbuild::cache::Cache;
-use kbuild::check::{check, BootInfo, Only, Verdict};
+use kbuild::check::{check, BootInfo, Only, Plan, Verdict};
 use kbuild::{Flavour, Origin, Request};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -306,23 +306,32 @@ fn a_key_is_stable_and_changes_with_every_ingredient() {
 }
 
 fn verdicts(room: &Room, only: &str, boots: bool) -> Vec<(String, Vec<Verdict>)> {
+    checked(room, Flavour::Series, only, boots, false)
+}
+
+fn checked(
+    room: &Room,
+    flavour: Flavour,
+    only: &str,
+    boots: bool,
+    at_end: bool,
+) -> Vec<(String, Vec<Verdict>)> {
     let boot = |image: &Path| {
         if boots && image.is_file() {
             Ok(BootInfo {
-                release: "7.3.4-hotset".into(),
+                release: format!("7.3.4{}", flavour.suffix()),
                 seconds: 0.5,
             })
         } else {
             anyhow::bail!("panic: no init")
         }
     };
-    let report = check(
-        &room.request(Flavour::Series),
-        only.parse::<Only>().unwrap(),
-        Some(&boot),
-        &mut |_| {},
-    )
-    .unwrap();
+    let plan = Plan {
+        only: only.parse::<Only>().unwrap(),
+        at_end,
+        boot: Some(&boot),
+    };
+    let report = check(&room.request(flavour), &plan, &mut |_| {}).unwrap();
     report
         .patches
         .into_iter()
@@ -352,6 +361,51 @@ fn a_good_series_passes_every_test() {
         1,
         "the first is laid, not checked"
     );
+}
+
+#[test]
+fn a_series_is_checked_as_a_whole_and_leaves_its_kernel() {
+    let room = Room::new();
+    room.patch("0002-two", "-B\n+warn\n");
+    room.patch("0003-three", "-warn\n+fine\n");
+    let all = checked(&room, Flavour::Series, "1..", true, true);
+    let ok = |verdict: &Verdict| matches!(verdict, Verdict::Ok { .. });
+    let count = |patch: usize| all[patch].1.iter().filter(|it| ok(it)).count();
+    // Applies and checkpatch; all but sparse.
+    assert_eq!((count(0), count(1)), (2, 2), "{all:?}");
+    assert!(count(2) >= 5, "{all:?}");
+    room.compiled();
+    let built = room.ensure(Flavour::Series).unwrap();
+    assert_eq!(image(&built), "a\nfine\nc\nz\n");
+    assert!(room.compiled().is_empty(), "the check built it");
+    // What is left at the end is found.
+    room.patch("0003-three", "-warn\n+warn, still\n");
+    let all = checked(&room, Flavour::Series, "1..", true, true);
+    assert!(all[2].1[2].is_failure(), "{all:?}");
+    assert!(
+        room.ensure(Flavour::Series).is_ok(),
+        "a warning is no error"
+    );
+    assert!(!room.compiled().is_empty(), "what failed is not kept");
+}
+
+#[test]
+fn a_second_series_stands_alone_and_on_the_first() {
+    let room = Room::new();
+    fs::create_dir_all(room.path("kernel/series/7.3-swappiness")).unwrap();
+    let text = "Subject: [PATCH] mm: z\n\n--- a/mm/z.c\n+++ b/mm/z.c\n@@ -1 +1 @@\n-z\n+Z\n";
+    room.write("kernel/series/7.3-swappiness/0001-z.patch", text);
+    for (flavour, contents) in [
+        (Flavour::Swappiness, "a\nb\nc\nZ\n"),
+        (Flavour::Both, "a\nB\nc\nZ\n"),
+    ] {
+        let all = checked(&room, flavour, "1..", true, false);
+        assert_eq!(all.len(), 1, "the first series is not checked again");
+        assert!(!all[0].1.iter().any(Verdict::is_failure), "{all:?}");
+        let built = room.ensure(flavour).unwrap();
+        assert_eq!(image(&built), contents);
+        assert_eq!(built.release, format!("7.3.4{}", flavour.suffix()));
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Boots a kernel to userspace for `hotset kernel check`.
 use anyhow::{bail, Context, Result};
 use kbuild::check::BootInfo;
+use kbuild::Line;
 use lab::attend::Ending;
 use lab::bed::{self, Bed, Kind};
 use lab::initramfs::Init;
@@ -9,8 +10,15 @@ use lab::stop::Stop;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// What the probe's guests have.
+/// What User-Mode Linux is readied for: what the probe's guests have.
 const MEMORY_MB: u64 = 64;
+
+/// Whether User-Mode Linux of a line starts on this processor. Before 7.0 it does not where there is
+/// AMX: the state of such a processor is larger than what it sets guest processes' registers with.
+pub fn uml_starts(line: Line) -> bool {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    line.major >= 7 || !cpu.split_whitespace().any(|flag| flag == "amx_tile")
+}
 
 /// A bed, readied at the first boot.
 pub struct Booter {
