@@ -64,19 +64,21 @@ fn kswapd_ticks() -> Option<f64> {
     sum
 }
 
-/// What is in memory now, in KiB.
+/// What is in memory now, in KiB. `meminfo.file` is what the floor is held against, all on the file
+/// lists but what is dirty or under writeback.
 pub fn gauges() -> Result<Counters> {
     let meminfo = read("/proc/meminfo")?;
-    Ok(meminfo
-        .lines()
-        .filter_map(|line| {
-            let (name, rest) = line.split_once(':')?;
-            let value = rest.split_whitespace().next()?.parse().ok()?;
-            GAUGES
-                .contains(&name)
-                .then(|| (format!("meminfo.{name}"), value))
-        })
-        .collect())
+    let fields = meminfo.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(':')?;
+        let value = rest.split_whitespace().next()?.parse().ok()?;
+        let known = GAUGES.contains(&name);
+        known.then(|| (format!("meminfo.{name}"), value))
+    });
+    let mut out: Counters = fields.collect();
+    let get = |name: &str| out.get(&format!("meminfo.{name}")).copied().unwrap_or(0.0);
+    let file = get("Active(file)") + get("Inactive(file)") - get("Dirty") - get("Writeback");
+    out.insert("meminfo.file".into(), file);
+    Ok(out)
 }
 
 /// Number of pages given by one field of /proc/vmstat.

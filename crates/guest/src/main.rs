@@ -6,9 +6,11 @@
 //! is not already there, so it works when the guest is out of memory.
 mod channel;
 mod counters;
+mod nodes;
 mod play;
 mod prepare;
 mod setup;
+mod trace;
 mod watch;
 mod work;
 

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::channel::{now_ms, Channel};
+use crate::trace::Tracer;
 use crate::watch::Kills;
 use crate::work::settled_path;
-use crate::{counters, setup, watch};
+use crate::{counters, nodes, setup, watch};
 
 /// How often children are reaped and a scene's end is looked for.
 const TICK: Duration = Duration::from_millis(10);
@@ -26,12 +27,14 @@ const RESTART_PAUSE_MS: f64 = 20.0;
 pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<()> {
     let channel = Arc::new(channel.share()?);
     let stop = Arc::new(AtomicBool::new(false));
+    let tracer = Tracer::start(&spec.trace)?;
     let kills = watch::start(workload, channel.clone(), stop.clone());
     sample(spec.sample_ms, channel.clone(), stop.clone());
     let mut stage = Stage {
         workload,
         channel,
         kills,
+        tracer,
         running: BTreeMap::new(),
         due: Vec::new(),
     };
@@ -42,6 +45,7 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
         before += scene.seconds;
     }
     stage.stop_all_but(&[]);
+    stage.tracer.tell(&stage.channel);
     stop.store(true, Ordering::Release);
     Ok(())
 }
@@ -50,7 +54,8 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
 fn sample(period_ms: u64, channel: Arc<Channel>, stop: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         while !stop.load(Ordering::Acquire) {
-            if let Ok(gauges) = counters::gauges() {
+            if let Ok(mut gauges) = counters::gauges() {
+                gauges.extend(nodes::gauges());
                 channel.say(&Line::Sample {
                     t_ms: now_ms(),
                     gauges,
@@ -65,6 +70,7 @@ struct Stage<'a> {
     workload: &'a Workload,
     channel: Arc<Channel>,
     kills: Arc<Kills>,
+    tracer: Tracer,
     /// Process to the name of its worker.
     running: BTreeMap<i32, &'a str>,
     /// Workers to start again, and when.
@@ -80,6 +86,8 @@ impl<'a> Stage<'a> {
         }
         let begin = now_ms();
         let kills_before = self.kills.count();
+        self.tracer.scene(begin);
+        self.kills.take_stall_ms();
         self.say_scene(scene, true, begin)?;
         for name in &names {
             if !self.running.values().any(|running| running == name) {
@@ -109,6 +117,9 @@ impl<'a> Stage<'a> {
                 self.channel.say(&Line::Progress { fraction });
             }
         }
+        let stall = self.kills.take_stall_ms();
+        self.channel
+            .observe("stall.longest_ms".into(), begin, stall);
         self.say_scene(scene, false, now_ms())
     }
 
@@ -161,7 +172,10 @@ impl<'a> Stage<'a> {
         self.running.values().any(|name| {
             names.contains(name)
                 && self.workload.workers.get(*name).is_some_and(|worker| {
-                    matches!(worker.does, Work::ReadOnce { .. } | Work::Fixed { .. })
+                    matches!(
+                        worker.does,
+                        Work::ReadOnce { .. } | Work::Fixed { .. } | Work::KnobLoop { .. }
+                    )
                 })
         })
     }
@@ -218,7 +232,13 @@ impl<'a> Stage<'a> {
             .collect();
         for (pid, name) in &stopping {
             let measures = self.workload.workers.get(*name).is_some_and(|worker| {
-                matches!(worker.does, Work::Probe { .. } | Work::Touch { .. })
+                matches!(
+                    worker.does,
+                    Work::Probe { .. }
+                        | Work::Touch { .. }
+                        | Work::KnobLoop { .. }
+                        | Work::Ask { .. }
+                )
             });
             signal(*pid, if measures { Signal::TERM } else { Signal::KILL });
         }

@@ -12,13 +12,22 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// A gap this long in the exhaustion means that it passed, and starts the clock anew.
 const PASSED_MS: f64 = 100.0;
 
-/// Number of OOM kills seen since boot.
+/// Number of OOM kills seen since boot, and the longest stall of late.
 #[derive(Default)]
-pub struct Kills(AtomicU64);
+pub struct Kills {
+    count: AtomicU64,
+    stall_us: AtomicU64,
+}
 
 impl Kills {
     pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// The longest time since the last call in which every task that was not idle waited for memory
+    /// (`full` of /proc/pressure/memory grew as fast as the clock), in milliseconds, to one look.
+    pub fn take_stall_ms(&self) -> f64 {
+        self.stall_us.swap(0, Ordering::AcqRel) as f64 / 1e3
     }
 }
 
@@ -35,7 +44,7 @@ pub fn start(workload: &Workload, channel: Arc<Channel>, stop: Arc<AtomicBool>) 
     let floor_pages = workload.exhausted_below.bytes() / 4096;
     let seen = kills.clone();
     std::thread::spawn(move || {
-        realtime();
+        realtime(50);
         let mut watcher = Watcher::new(floor_pages);
         while !stop.load(Ordering::Acquire) {
             watcher.look(&channel, &seen);
@@ -46,8 +55,10 @@ pub fn start(workload: &Workload, channel: Arc<Channel>, stop: Arc<AtomicBool>) 
 }
 
 /// On a one-CPU guest an ordinary thread would measure its own waiting.
-fn realtime() {
-    let param = libc::sched_param { sched_priority: 50 };
+pub fn realtime(priority: i32) {
+    let param = libc::sched_param {
+        sched_priority: priority,
+    };
     // SAFETY: sched_setscheduler(2) reads the struct, which lives through the call.
     if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) } != 0 {
         eprintln!("watch: SCHED_FIFO: {}", std::io::Error::last_os_error());
@@ -65,6 +76,32 @@ struct Watcher {
     last: (f64, bool),
     kills: u64,
     tick: u32,
+    stall: Stall,
+}
+
+/// Follows /proc/pressure/memory.
+#[derive(Default)]
+struct Stall {
+    /// Time and total of the last look.
+    last: Option<(f64, f64)>,
+    /// Milliseconds stalled without a break.
+    run: f64,
+}
+
+impl Stall {
+    /// The length of the stall that lasts, given the total stalled time in milliseconds. Nine
+    /// tenths of the time between two looks count as all of it: looks are not exact.
+    fn look(&mut self, now: f64, total: f64) -> f64 {
+        if let Some((then, before)) = self.last.replace((now, total)) {
+            let (passed, stalled) = (now - then, total - before);
+            self.run = match stalled >= passed * 0.9 {
+                true => self.run + stalled,
+                // It ended, or began, within this stretch.
+                false => stalled,
+            };
+        }
+        self.run
+    }
 }
 
 impl Watcher {
@@ -77,6 +114,7 @@ impl Watcher {
             last: (now_ms(), false),
             kills: 0,
             tick: 0,
+            stall: Stall::default(),
         }
     }
 
@@ -87,6 +125,12 @@ impl Watcher {
             self.high_pages = high_watermarks();
         }
         self.tick = self.tick.wrapping_add(1);
+        if let Some(total) = stalled_ms() {
+            let run = self.stall.look(now, total);
+            kills
+                .stall_us
+                .fetch_max((run * 1e3) as u64, Ordering::AcqRel);
+        }
         let (free, swap) = self.short();
         // vmstat costs more than sysinfo(2): read when it matters, else for the kills alone.
         if !free && !swap && self.since.is_none() && !self.tick.is_multiple_of(2) {
@@ -106,7 +150,7 @@ impl Watcher {
             }
             channel.event("oom-kill", format!("{killed} in all"));
             self.kills = killed;
-            kills.0.store(killed, Ordering::Release);
+            kills.count.store(killed, Ordering::Release);
         }
         if self.since.is_some() && now - self.seen > PASSED_MS {
             self.since = None;
@@ -137,6 +181,14 @@ impl Watcher {
     }
 }
 
+/// Total of `full` memory pressure; none where the kernel has no PSI.
+fn stalled_ms() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/pressure/memory").ok()?;
+    let full = text.lines().find(|line| line.starts_with("full "))?;
+    let total = full.rsplit_once("total=")?.1;
+    Some(total.trim().parse::<f64>().ok()? / 1e3)
+}
+
 fn high_watermarks() -> u64 {
     let text = read("/proc/zoneinfo").unwrap_or_default();
     text.lines()
@@ -148,4 +200,25 @@ fn high_watermarks() -> u64 {
                 .ok()
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stall;
+
+    #[test]
+    fn a_stall_is_added_up_until_it_breaks() {
+        let mut stall = Stall::default();
+        let totals = [
+            (0.0, 5.0),
+            (10.0, 5.0),
+            (20.0, 9.0),
+            (30.0, 19.0),
+            (40.0, 28.5),
+        ];
+        let runs: Vec<f64> = totals.iter().map(|(t, x)| stall.look(*t, *x)).collect();
+        assert_eq!(runs, [0.0, 0.0, 4.0, 14.0, 23.5]);
+        assert_eq!(stall.look(50.0, 30.0), 1.5);
+        assert_eq!(stall.look(60.0, 30.0), 0.0);
+    }
 }

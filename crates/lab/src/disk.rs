@@ -110,6 +110,7 @@ impl Maker<'_> {
                 read_iops: 0,
             },
             sample_ms: 1000,
+            trace: Vec::new(),
             task: Task::Prepare {
                 files: files.clone(),
             },

@@ -57,6 +57,7 @@ pub fn boot(
             read_iops: 0,
         },
         sample_ms: 1000,
+        trace: Vec::new(),
         task: Task::Boot,
     };
     let mut guest = bed.start(&Boot {

@@ -19,7 +19,23 @@ pub struct GuestSpec {
     pub disk: Disk,
     /// Period of the gauges' samples, in milliseconds.
     pub sample_ms: u64,
+    /// What the kernel is traced for, over all scenes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<Trace>,
     pub task: Task,
+}
+
+/// Tracepoints that the guest listens to. Tracing costs time and some memory, so that it is for
+/// experiments that ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trace {
+    /// How long each direct reclaim of a thread took (`mm_vmscan_direct_reclaim_begin` to `_end`;
+    /// a cgroup's own reclaim is left out). Observes, once a scene and of those that began in it:
+    /// `direct_reclaim.count`, `.total_ms`, `.p50_ms`, `.p90_ms`, `.p99_ms` (to 5%), `.max_ms`, the
+    /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.unfinished`, and
+    /// `.lost`, the events that the kernel dropped.
+    DirectReclaim,
 }
 
 /// One kernel file and what to write to it.
@@ -133,6 +149,9 @@ pub struct Worker {
     /// `oom_score_adj` of the processes.
     #[serde(default)]
     pub oom_score_adj: i32,
+    /// Memory of this node alone, and its CPUs, where it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
 }
 
 fn one() -> u32 {
@@ -193,6 +212,27 @@ pub enum Work {
         #[serde(default = "mixed")]
         fill: Fill,
     },
+    /// Write kernel files, one after the other and round again, `count` writes in all, each read
+    /// back; then exit. Observes `<worker>.written`, `<worker>.wrong`, those that read back another
+    /// number, and `<worker>.longest_ms`, the longest write.
+    KnobLoop {
+        /// Sysctls or absolute paths, and what to write.
+        writes: Vec<(String, String)>,
+        count: u64,
+        /// Pause after each write, in milliseconds.
+        #[serde(default = "once")]
+        period_ms: u64,
+    },
+    /// Each period: read the file, ask the kernel in some way to take memory back, and see what is
+    /// left of the file. Observes `<worker>.left` (share).
+    Ask {
+        file: String,
+        by: Ask,
+        /// Bytes that `memory.reclaim` is asked for.
+        #[serde(default)]
+        amount: Size,
+        period_ms: u64,
+    },
 }
 
 fn read_size() -> Size {
@@ -201,6 +241,24 @@ fn read_size() -> Size {
 
 fn mixed() -> Fill {
     Fill::Mixed
+}
+
+fn once() -> u64 {
+    1
+}
+
+/// By what a program asks for reclaim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// `memory.reclaim` of the workers' cgroup.
+    CgroupReclaim,
+    /// `memory.reclaim` of the root.
+    RootReclaim,
+    /// `MADV_PAGEOUT` of a mapped file.
+    Pageout,
+    /// `vm.drop_caches` = 1.
+    DropCaches,
 }
 
 /// Contents of anonymous pages: zram keeps a page of one repeated word in no memory at all, so

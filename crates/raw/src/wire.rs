@@ -30,9 +30,11 @@ pub enum Line {
         name: String,
         counters: Counters,
     },
-    /// Gauges at a moment, `meminfo.MemFree` in KiB and the like.
+    /// Gauges at a moment, `meminfo.MemFree` in KiB and the like; with several memory nodes
+    /// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the node's own pages.
     Sample { t_ms: f64, gauges: Counters },
-    /// One measured value, `probe.read_ms` for instance.
+    /// One measured value, `probe.read_ms` for instance. Of every scene there is
+    /// `stall.longest_ms`: the longest time in which all tasks that ran waited for memory.
     Observe { t_ms: f64, name: String, value: f64 },
     /// Something that happened: `oom-kill`, `worker-start`, `worker-end`, `exhausted`.
     Event {

@@ -1,4 +1,5 @@
 //! One process of one worker.
+mod ask;
 mod memory;
 mod read;
 
@@ -8,7 +9,7 @@ use raw::spec::{Work, Worker};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::channel::Channel;
-use crate::setup;
+use crate::{nodes, setup};
 
 pub use memory::Random;
 
@@ -87,6 +88,17 @@ fn run(name: &str) -> Result<()> {
             };
             memory::fixed(name, &sequence, spec.seed, &channel)
         }
+        Work::KnobLoop {
+            writes,
+            count,
+            period_ms,
+        } => ask::knobs(name, writes, *count, *period_ms, &channel),
+        Work::Ask {
+            file,
+            by,
+            amount,
+            period_ms,
+        } => ask::reclaim(name, file, *by, amount.bytes(), *period_ms, &channel),
     }
 }
 
@@ -103,6 +115,9 @@ fn enter(name: &str, worker: &Worker) -> Result<()> {
         &worker.oom_score_adj.to_string(),
     )?;
     setup::write("/proc/self/comm", name)?;
+    if let Some(node) = worker.node {
+        nodes::bind(node)?;
+    }
     let handler = on_term as extern "C" fn(libc::c_int);
     // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
     unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };

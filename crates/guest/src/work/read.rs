@@ -9,7 +9,7 @@ use super::{data_path, stopping};
 use crate::channel::{now_ms, Channel};
 
 /// What cat(1) reads at a time.
-const CHUNK: usize = 128 << 10;
+pub(super) const CHUNK: usize = 128 << 10;
 const PAGE: u64 = 4096;
 
 /// Reads the file from end to end for ever.
@@ -58,7 +58,7 @@ fn open(path: &str) -> Result<File> {
     File::open(path).with_context(|| format!("opening {path}"))
 }
 
-fn read_all(file: &mut File, buffer: &mut [u8]) -> std::io::Result<()> {
+pub(super) fn read_all(file: &mut File, buffer: &mut [u8]) -> std::io::Result<()> {
     loop {
         match file.read(buffer) {
             Ok(0) => return Ok(()),
@@ -88,7 +88,7 @@ struct CachestatRange {
 
 /// Share of the file's pages that are in the page cache, by cachestat(2) (6.5): unlike mincore(2) it
 /// needs no mapping, whose page tables would disturb what is measured.
-fn resident_share(file: &File) -> Result<f64> {
+pub(super) fn resident_share(file: &File) -> Result<f64> {
     const SYS_CACHESTAT: libc::c_long = 451;
     let pages = file.metadata()?.len().div_ceil(PAGE);
     let range = CachestatRange { off: 0, len: 0 };

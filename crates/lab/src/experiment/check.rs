@@ -130,13 +130,30 @@ fn workers(experiment: &Experiment) -> Checked {
                 (Some(file), None)
             }
             Work::Probe { file, period_ms } => (Some(file), Some(*period_ms)),
+            Work::Ask {
+                file, period_ms, ..
+            } => (Some(file), Some(*period_ms)),
             Work::Touch { period_ms, .. } => (None, Some(*period_ms)),
-            Work::Hog { .. } => (None, None),
+            Work::Hog { .. } | Work::KnobLoop { .. } => (None, None),
         };
         if let Some(file) = file.filter(|file| !experiment.files.contains_key(*file)) {
             let names: Vec<&String> = experiment.files.keys().collect();
             let message = format!("[files] has no {file:?}; {}", there_are(&names));
             return fault(here(&["does", kind, "file"]), message);
+        }
+        if let Work::KnobLoop { writes, .. } = &worker.does {
+            if writes.is_empty() {
+                return fault(here(&["does", kind, "writes"]), "expected writes to make");
+            }
+        }
+        if worker
+            .node
+            .is_some_and(|node| node as usize >= experiment.machine.numa.len().max(1))
+        {
+            return fault(
+                here(&["node"]),
+                "the machine has no such node: machine.numa",
+            );
         }
         if period == Some(0) {
             return fault(here(&["does", kind, "period_ms"]), "expected at least 1");
@@ -154,6 +171,8 @@ fn kind(work: &Work) -> &'static str {
         Work::Touch { .. } => "touch",
         Work::ReadOnce { .. } => "read-once",
         Work::Fixed { .. } => "fixed",
+        Work::KnobLoop { .. } => "knob-loop",
+        Work::Ask { .. } => "ask",
     }
 }
 

@@ -15,7 +15,7 @@ use crate::bed::Kind;
 use raw::plan::{Chart, Curve, Figure, Plan, Promise, Relative};
 use raw::record::Point;
 use raw::size::Size;
-use raw::spec::{Disk, GuestSpec, Knob, Scene, Task, Work, Worker, Workload};
+use raw::spec::{Disk, GuestSpec, Knob, Scene, Task, Trace, Work, Worker, Workload};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -80,6 +80,8 @@ pub struct Machine {
     /// A guest that says nothing for this many seconds has hung. A stock kernel that thrashes has
     /// been seen to stand still for 96 s and come back.
     pub silent_s: u64,
+    /// What the kernel is traced for.
+    pub trace: Vec<Trace>,
 }
 
 impl Default for Machine {
@@ -95,6 +97,7 @@ impl Default for Machine {
             disk_read_iops: 0,
             sample_ms: 500,
             silent_s: 180,
+            trace: Vec::new(),
         }
     }
 }
@@ -274,6 +277,11 @@ impl Experiment {
             for (_, size) in sizes_of(&mut worker.does) {
                 *size = size.resolve(whole);
             }
+            if let Work::KnobLoop { writes, .. } = &mut worker.does {
+                for (name, _) in writes {
+                    *name = knob_path(name);
+                }
+            }
         }
         Workload {
             workers,
@@ -307,6 +315,7 @@ impl Experiment {
                 read_iops: self.machine.disk_read_iops,
             },
             sample_ms: self.machine.sample_ms,
+            trace: self.machine.trace.clone(),
             task: Task::Play {
                 workload: self.workload(),
             },
@@ -401,7 +410,11 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         Work::Hog { size, rate, .. } => vec![("size", size), ("rate", rate)],
         Work::Touch { size, .. } => vec![("size", size)],
         Work::Fixed { size, read, .. } => vec![("size", size), ("read", read)],
-        Work::Stream { .. } | Work::Probe { .. } | Work::ReadOnce { .. } => vec![],
+        Work::Ask { amount, .. } => vec![("amount", amount)],
+        Work::Stream { .. }
+        | Work::Probe { .. }
+        | Work::ReadOnce { .. }
+        | Work::KnobLoop { .. } => vec![],
     }
 }
 

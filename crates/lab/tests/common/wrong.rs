@@ -33,6 +33,7 @@ fn boot(
             read_iops: 0,
         },
         sample_ms: 100,
+        trace: Vec::new(),
         task,
     };
     let mut guest = bed
