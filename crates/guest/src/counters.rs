@@ -19,7 +19,7 @@ const GAUGES: [&str; 12] = [
 ];
 
 /// Every field of /proc/vmstat as `vmstat.NAME`, the totals of /proc/pressure in microseconds, and
-/// the CPU time of kswapd in clock ticks as `kswapd.cpu_ticks`.
+/// the CPU time of kswapd in clock ticks as `kswapd.cpu_ticks` and in nanoseconds as `kswapd.run_ns`.
 pub fn counters() -> Result<Counters> {
     let mut out = Counters::new();
     let vmstat = read("/proc/vmstat")?;
@@ -41,15 +41,19 @@ pub fn counters() -> Result<Counters> {
             }
         }
     }
-    if let Some(ticks) = kswapd_ticks() {
+    if let Some((ticks, ns)) = kswapd() {
         out.insert("kswapd.cpu_ticks".into(), ticks);
+        if let Some(ns) = ns {
+            out.insert("kswapd.run_ns".into(), ns);
+        }
     }
     Ok(out)
 }
 
-/// user + system time of all kswapd threads, in clock ticks of 10 ms.
-fn kswapd_ticks() -> Option<f64> {
-    let mut sum = None;
+/// user + system time of all kswapd threads, in clock ticks of 10 ms, and where the kernel keeps it
+/// (CONFIG_SCHEDSTATS) the time that they ran in nanoseconds.
+fn kswapd() -> Option<(f64, Option<f64>)> {
+    let mut sum: Option<(f64, Option<f64>)> = None;
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
         let path = entry.path();
         let comm = std::fs::read_to_string(path.join("comm")).unwrap_or_default();
@@ -58,7 +62,11 @@ fn kswapd_ticks() -> Option<f64> {
             // Fields after the name's closing bracket: state is the first, utime the 12th.
             let after = stat.rsplit_once(')')?.1;
             let field = |n: usize| after.split_whitespace().nth(n)?.parse::<f64>().ok();
-            sum = Some(sum.unwrap_or(0.0) + field(11)? + field(12)?);
+            let ran = std::fs::read_to_string(path.join("schedstat")).ok();
+            let ran = ran.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+            let (ticks, ns) = sum.unwrap_or((0.0, Some(0.0)));
+            let all = ns.zip(ran).map(|(ns, ran)| ns + ran);
+            sum = Some((ticks + field(11)? + field(12)?, all));
         }
     }
     sum

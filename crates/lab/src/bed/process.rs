@@ -2,6 +2,7 @@
 use anyhow::{Context, Result};
 use rustix::io::{fcntl_setfd, FdFlags};
 use rustix::net::{socketpair, AddressFamily, SocketFlags, SocketType};
+use rustix::pipe::{fcntl_setpipe_size, pipe_with, PipeFlags};
 use rustix::process::{
     getppid, kill_process_group, set_child_subreaper, set_parent_process_death_signal, setrlimit,
     setsid, waitpgid, Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus,
@@ -15,7 +16,10 @@ use tempfile::TempDir;
 /// How long killed processes may take to be gone.
 const DEATH: Duration = Duration::from_secs(10);
 
-/// Both ends of a guest's lines.
+/// Bytes of a roomy pipe; what any user may ask for.
+const ROOM: usize = 1 << 20;
+
+/// Both ends of a guest's lines: ours, then the guest's.
 pub struct Lines {
     channel: (OwnedFd, OwnedFd),
     console: (OwnedFd, OwnedFd),
@@ -36,6 +40,20 @@ impl Lines {
         Ok(Lines {
             channel: pair()?,
             console: pair()?,
+        })
+    }
+
+    /// Pipes with room for all that a guest says in a while: for a bed that writes a byte at a time
+    /// and loses what finds no room. (Of a socket's room each such byte takes most of a kilobyte.)
+    pub fn roomy() -> Result<Lines> {
+        let pipe = || -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+            let ends = pipe_with(PipeFlags::CLOEXEC)?;
+            fcntl_setpipe_size(&ends.0, ROOM)?;
+            Ok(ends)
+        };
+        Ok(Lines {
+            channel: pipe().context("making a pipe")?,
+            console: pipe().context("making a pipe")?,
         })
     }
 

@@ -2,7 +2,7 @@
 //! hardware sets. With KVM where that truly works, else emulated (TCG).
 //!
 //! The options used are described in qemu(1). Nothing of the guest listens anywhere: it has no
-//! network, no display and no monitor, and its serial ports are socket pairs of hotset's.
+//! network, no display and no monitor, and its serial ports are pipes to hotset.
 use super::process::Lines;
 use super::{guest_dir, link, Bed, Boot, Guest};
 use crate::cpio::Archive;
@@ -276,7 +276,7 @@ impl Bed for Qemu {
             }
             None => {}
         }
-        let lines = Lines::new()?;
+        let lines = Lines::roomy()?;
         let mut command = Command::new(&self.program);
         command.current_dir(here);
         command
@@ -286,12 +286,13 @@ impl Bed for Qemu {
             .args(["-kernel", "kernel", "-initrd", "initramfs"])
             .args(["-append", &command_line(self.accel, ram_disk)]);
         // Serial ports of the old kind work when the guest has no memory left.
-        for (name, number) in [
-            ("channel", lines.channel_number()),
-            ("console", lines.console_number()),
+        for (set, name, number) in [
+            (1, "channel", lines.channel_number()),
+            (2, "console", lines.console_number()),
         ] {
             command
-                .args(["-chardev", &format!("socket,id={name},fd={number}")])
+                .args(["-add-fd", &format!("fd={number},set={set}")])
+                .args(["-chardev", &format!("file,id={name},path=/dev/fdset/{set},append=on")])
                 .args(["-serial", &format!("chardev:{name}")]);
         }
         if let Some(drive) = drive {
