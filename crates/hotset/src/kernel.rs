@@ -52,6 +52,20 @@ pub enum Command {
         hotset kernel check --only 3..        from patch 0003 on\n  \
         hotset kernel check --only 2 --no-boot")]
     Check(CheckArgs),
+    /// Clear the cache of what today's kernels are not made of
+    ///
+    /// Removes sources and Debian kernels that are not the newest of their version, kernels and
+    /// objects that no series and configuration of kernel/ makes of the newest source (those of
+    /// --tree and --series-dir among them), and what interrupted processes left. Says what each
+    /// frees. With --all everything goes that can be fetched or made again, data disks included.
+    Clean {
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
+        /// Everything, data disks of the lab included
+        #[arg(long)]
+        all: bool,
+    },
     /// List the sources and kernels in the cache, and the series there are
     List {
         /// Write JSON to standard output
@@ -202,6 +216,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Fetch(args) => fetch(&args, &mut console),
         Command::Build(args) => build(&args, &mut console),
         Command::Check(args) => check(&args, &mut console),
+        Command::Clean { dry_run, all } => clean(dry_run, all),
         Command::List { json } => show::list(json),
     }
 }
@@ -322,4 +337,14 @@ fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
     } else {
         ExitCode::from(1)
     })
+}
+
+fn clean(dry_run: bool, all: bool) -> Result<ExitCode> {
+    let cache = Cache::of_user()?;
+    let items = kbuild::clean::plan(&cache, None, all)?;
+    if !dry_run {
+        kbuild::clean::remove(&cache, &items)?;
+    }
+    print!("{}", show::cleaned(&items, dry_run));
+    Ok(ExitCode::SUCCESS)
 }

@@ -80,7 +80,8 @@ impl Recipe<'_> {
         })
     }
 
-    fn key(&self) -> String {
+    /// The image's name in the cache.
+    pub fn key(&self) -> String {
         key(&Ingredients {
             source: &self.source.identity,
             arch: &self.request.arch,
@@ -99,6 +100,11 @@ impl Recipe<'_> {
             None => String::new(),
         };
         format!("{} {label}{variant}", self.source.version)
+    }
+
+    pub fn workshop_name(&self) -> String {
+        let variant = self.request.variant.as_deref();
+        Workshop::name(&self.source, &self.request.arch, variant)
     }
 
     pub fn workshop(&self, cache: &Cache, progress: &mut Progress) -> Result<Workshop> {

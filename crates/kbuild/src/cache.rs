@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! source/linux-7.3.4/      a pristine tree
-//! kernel/KEY/              linux, .config, build.log, meta.json
+//! kernel/KEY/              linux, config, build.log, meta.json
+//! debian/RELEASE/          vmlinuz, config, System.map, modules/, of Debian's own kernel
 //! work/NAME/               a tree with its objects, for the next build to go on from
 //! apt/SUITE/               a private apt root
 //! ```
@@ -72,15 +73,10 @@ pub struct Lock(#[allow(dead_code)] File);
 /// # Errors
 /// When the lock file cannot be made or locked.
 pub fn lock(dir: &Path, name: &str, progress: &mut Progress) -> Result<Lock> {
-    use rustix::fs::{flock, FlockOperation};
-    let path = dir.join(format!(".lock-{name}"));
-    let file = File::create(&path).with_context(|| path.display().to_string())?;
     let mut said = false;
-    loop {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => break,
-            Err(rustix::io::Errno::WOULDBLOCK) => {}
-            Err(error) => bail!("{}: cannot lock: {error}", path.display()),
+    let lock = loop {
+        if let Some(lock) = try_lock(dir, name)? {
+            break lock;
         }
         if !said {
             said = true;
@@ -95,13 +91,28 @@ pub fn lock(dir: &Path, name: &str, progress: &mut Progress) -> Result<Lock> {
             done: 0,
             detail: String::new(),
         });
-    }
+    };
     if said {
         progress(Step::End {
             what: "The other hotset is done".into(),
         });
     }
-    Ok(Lock(file))
+    Ok(lock)
+}
+
+/// Takes the same lock unless another process has it.
+///
+/// # Errors
+/// As [`lock`].
+pub fn try_lock(dir: &Path, name: &str) -> Result<Option<Lock>> {
+    use rustix::fs::{flock, FlockOperation};
+    let path = dir.join(format!(".lock-{name}"));
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(Lock(file))),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => bail!("{}: cannot lock: {error}", path.display()),
+    }
 }
 
 /// A directory in the making, beside the place where it will be. Dropped, it disappears.

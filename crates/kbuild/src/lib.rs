@@ -15,6 +15,7 @@ pub mod build;
 pub mod cache;
 pub mod check;
 pub mod checkpatch;
+pub mod clean;
 pub mod config;
 pub mod debian;
 pub mod files;

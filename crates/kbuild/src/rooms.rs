@@ -88,9 +88,8 @@ pub fn fragments(
         if !path.is_file() {
             let prefix = format!("{arch}-");
             let variants = known(&dir, |stem| {
-                // Those with a digit are a line's.
                 let name = stem.strip_prefix(&prefix)?;
-                (!name.contains(|c: char| c.is_ascii_digit())).then_some(name)
+                (!is_of_line(name)).then_some(name)
             })?;
             bail!(
                 "{}: {arch} has no variant {variant:?}; there is: {}",
@@ -107,6 +106,34 @@ pub fn fragments(
         paths.extend(of_line.is_file().then_some(of_line));
     }
     Ok(paths)
+}
+
+/// Every architecture that there is a fragment for, plain and in each of its variants.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn configurations(kernel_dir: &Path) -> Result<Vec<(String, Option<String>)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(kernel_dir.join("config"))?.flatten() {
+        let name = entry.file_name();
+        let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(".config")) else {
+            continue;
+        };
+        match stem.split_once('-') {
+            None => found.push((stem.to_string(), None)),
+            Some((arch, variant)) if !is_of_line(variant) => {
+                found.push((arch.to_string(), Some(variant.to_string())));
+            }
+            Some(_) => {}
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether what stands behind an architecture ends with a line's number.
+fn is_of_line(rest: &str) -> bool {
+    rest.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Names of the fragments in `dir` that `pick` makes something of, for a message.
@@ -148,6 +175,9 @@ mod tests {
             find("um", Some("debug"), "6.12").unwrap(),
             "um um-6.12 um-debug um-debug-6.12"
         );
+        let all = configurations(dir.path()).unwrap();
+        let um = |variant: Option<&str>| ("um".to_string(), variant.map(String::from));
+        assert_eq!(all, [um(None), um(Some("debug"))]);
         let error = find("mips", None, "7.3").unwrap_err().to_string();
         assert!(error.ends_with("there is one for: um"), "{error}");
         let error = find("um", Some("fast"), "7.3").unwrap_err().to_string();

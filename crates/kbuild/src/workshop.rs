@@ -45,6 +45,19 @@ pub struct Workshop {
 }
 
 impl Workshop {
+    /// The name of the work directory.
+    pub fn name(source: &Source, arch: &str, variant: Option<&str>) -> String {
+        // A caller's tree keeps its workshop while its contents change.
+        let what = if source.package.is_some() {
+            source.identity.clone()
+        } else {
+            source.dir.display().to_string()
+        };
+        let id = &format!("{:x}", Sha256::digest(&what))[..10];
+        let variant = variant.map_or(String::new(), |variant| format!("-{variant}"));
+        format!("{}-{arch}{variant}-{id}", source.version.line())
+    }
+
     /// Opens the work directory, waiting for another process that has it.
     ///
     /// # Errors
@@ -66,15 +79,7 @@ impl Workshop {
                 room.display()
             );
         }
-        // A caller's tree keeps its workshop while its contents change.
-        let what = if source.package.is_some() {
-            source.identity.clone()
-        } else {
-            source.dir.display().to_string()
-        };
-        let id = &format!("{:x}", Sha256::digest(&what))[..10];
-        let variant = variant.map_or(String::new(), |variant| format!("-{variant}"));
-        let name = format!("{}-{arch}{variant}-{id}", source.version.line());
+        let name = Workshop::name(source, arch, variant);
         let lock = cache::lock(&room, &name, progress)?;
         let dir = room.join(name);
         std::fs::create_dir_all(dir.join("obj")).with_context(|| dir.display().to_string())?;

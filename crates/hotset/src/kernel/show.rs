@@ -3,6 +3,7 @@ use anyhow::Result;
 use kbuild::build;
 use kbuild::cache::Cache;
 use kbuild::check::{self, Report, Verdict};
+use kbuild::clean::Item;
 use kbuild::{debian, rooms, series, source, version, Flavour};
 use serde_json::json;
 use std::path::PathBuf;
@@ -47,6 +48,20 @@ pub fn table(report: &Report) -> String {
             text.push_str(&format!("{}: {test}: {word}: {why}\n", patch.patch));
         }
     }
+    text
+}
+
+/// What was removed from the cache, or would be.
+pub fn cleaned(items: &[Item], dry_run: bool) -> String {
+    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let mut text = String::new();
+    for item in items {
+        let (size, path) = (megabytes(item.bytes), item.path.display());
+        text.push_str(&format!("{size:>10}  {path} ({})\n", item.why));
+    }
+    let sum = megabytes(items.iter().map(|item| item.bytes).sum());
+    let verb = if dry_run { "would free" } else { "freed" };
+    text.push_str(&format!("{verb} {sum}\n"));
     text
 }
 
