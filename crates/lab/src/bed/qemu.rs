@@ -292,7 +292,10 @@ impl Bed for Qemu {
         ] {
             command
                 .args(["-add-fd", &format!("fd={number},set={set}")])
-                .args(["-chardev", &format!("file,id={name},path=/dev/fdset/{set},append=on")])
+                .args([
+                    "-chardev",
+                    &format!("file,id={name},path=/dev/fdset/{set},append=on"),
+                ])
                 .args(["-serial", &format!("chardev:{name}")]);
         }
         if let Some(drive) = drive {

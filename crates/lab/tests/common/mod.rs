@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod wrong;
 
+use kbuild::{Built, Flavour};
 use lab::initramfs::Init;
 use std::io::Write;
 use std::path::PathBuf;
@@ -54,15 +55,22 @@ pub fn no_kernels(test: &str) -> bool {
 /// `HOTSET_NO_KERNEL=1` says to leave these tests out; a panic when there is no kernel and nobody
 /// said so.
 pub fn kernel(test: &str) -> Option<PathBuf> {
-    vanilla(test, "um", "HOTSET_TEST_KERNEL")
+    let vanilla = |built: &Built| {
+        built.flavour == Flavour::Vanilla && built.version.starts_with("7.") && built.arch == "um"
+    };
+    let how = "hotset kernel build 7.3 --vanilla";
+    find(test, "HOTSET_TEST_KERNEL", how, vanilla)
 }
 
-/// The same for QEMU: `HOTSET_TEST_KERNEL_X86`.
+/// The same for QEMU, of whatever version and patches: `HOTSET_TEST_KERNEL_X86`.
 pub fn kernel_x86(test: &str) -> Option<PathBuf> {
-    vanilla(test, "x86_64", "HOTSET_TEST_KERNEL_X86")
+    let how = "hotset kernel build 6.12 --arch x86_64";
+    find(test, "HOTSET_TEST_KERNEL_X86", how, |built| {
+        built.arch == "x86_64" && built.variant.is_none()
+    })
 }
 
-fn vanilla(test: &str, arch: &str, variable: &str) -> Option<PathBuf> {
+fn find(test: &str, variable: &str, how: &str, fits: impl Fn(&Built) -> bool) -> Option<PathBuf> {
     if no_kernels(test) {
         return None;
     }
@@ -76,16 +84,11 @@ fn vanilla(test: &str, arch: &str, variable: &str) -> Option<PathBuf> {
     }
     let cache = kbuild::cache::Cache::of_user().unwrap();
     let found = kbuild::build::all(&cache).unwrap_or_default();
-    let vanilla = found.into_iter().rev().find(|built| {
-        built.arch == arch
-            && built.flavour == kbuild::Flavour::Vanilla
-            && built.version.starts_with("7.")
-    });
-    match vanilla {
+    match found.into_iter().rev().find(fits) {
         Some(built) => Some(built.image),
         None => panic!(
-            "{test} needs a kernel: `hotset kernel build 7.3 --vanilla --arch {arch}`, or name one \
-             in {variable}; HOTSET_NO_KERNEL=1 leaves out what needs one"
+            "{test} needs a kernel: `{how}`, or name one in {variable}; HOTSET_NO_KERNEL=1 leaves \
+             out what needs one"
         ),
     }
 }
