@@ -9,6 +9,7 @@ mod counters;
 mod nodes;
 mod play;
 mod prepare;
+mod selftest;
 mod setup;
 mod trace;
 mod watch;
@@ -69,6 +70,9 @@ fn run(channel: &Channel) -> Result<()> {
     channel.say(&setup::hello()?);
     match &spec.task {
         Task::Boot => Ok(()),
+        Task::Selftest { programs, file } => {
+            selftest::run(&spec, programs, file.as_deref(), channel)
+        }
         Task::Prepare { files } => prepare::run(&spec, files, channel),
         Task::Play { workload } => {
             setup::shield()?;

@@ -14,6 +14,8 @@ const INSTALLED: &str = "/usr/lib/hotset/hotset-guest";
 pub struct Init {
     path: PathBuf,
     program: Vec<u8>,
+    /// Name and program of each of the kernel's selftests that the guest may be told to run.
+    selftests: Vec<(String, Vec<u8>)>,
 }
 
 impl Init {
@@ -31,7 +33,11 @@ impl Init {
             std::fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
         let here = path.display();
         match interpreter(&program) {
-            Ok(None) => Ok(Init { path, program }),
+            Ok(None) => Ok(Init {
+                path,
+                program,
+                selftests: Vec::new(),
+            }),
             Ok(Some(loader)) => bail!(
                 "{here} is not static (it asks for {loader}), and a guest has no libraries: build \
                  it in the source tree, whose .cargo/config.toml makes it static: cargo build \
@@ -39,6 +45,16 @@ impl Init {
             ),
             Err(why) => bail!("{here} is no program for a guest: {why}"),
         }
+    }
+
+    /// With one of the kernel's selftests, for [`raw::spec::Task::Selftest`].
+    ///
+    /// # Errors
+    /// As of [`Init::at`]: it must be static.
+    pub fn with_selftest(mut self, name: &str, path: &Path) -> Result<Init> {
+        let test = Init::at(path.into())?;
+        self.selftests.push((name.into(), test.program));
+        Ok(self)
     }
 
     fn path() -> Result<PathBuf> {
@@ -84,6 +100,12 @@ impl Init {
         archive.file("init", 0o755, &self.program);
         let spec = serde_json::to_vec_pretty(spec).context("writing the guest's orders")?;
         archive.file("hotset/spec.json", 0o644, &spec);
+        if !self.selftests.is_empty() {
+            archive.directory("hotset/selftests");
+        }
+        for (name, program) in &self.selftests {
+            archive.file(&format!("hotset/selftests/{name}"), 0o755, program);
+        }
         if !modules.is_empty() {
             archive.directory("hotset/modules");
         }

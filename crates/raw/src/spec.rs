@@ -71,6 +71,15 @@ pub enum Task {
     Prepare { files: BTreeMap<String, u64> },
     /// Mount the disk read-only and play the scenes.
     Play { workload: Workload },
+    /// Run the kernel's selftests of these names, which the lab puts at `/hotset/selftests/NAME`, one
+    /// after the other. Each line that one says is an event `selftest`; the task fails when a line
+    /// begins with `not ok`, or one ends otherwise than well.
+    Selftest {
+        programs: Vec<String>,
+        /// A file of the data disk, handed to them as `WSPROT_FILE`; without it there is no disk.
+        #[serde(default)]
+        file: Option<String>,
+    },
     /// Report that the kernel booted, then power off (`hotset kernel check`).
     Boot,
     /// Fail on purpose, for the lab's own tests.
