@@ -37,7 +37,7 @@ impl Flavour {
             Flavour::Vanilla | Flavour::Debian => &[],
             Flavour::Series => &[None],
             Flavour::Swappiness => &[Some("swappiness")],
-            Flavour::Both => &[None, Some("swappiness")],
+            Flavour::Both => &[None, Some("swappiness-on-protection")],
         }
     }
 

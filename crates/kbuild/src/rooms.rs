@@ -48,13 +48,19 @@ fn is_kernel_dir(dir: &Path) -> bool {
 }
 
 /// Where the patches of a series for a line of kernels are kept: `series/7.3`, or with the series'
-/// name behind: `series/7.3-swappiness`.
+/// name behind: `series/7.3-swappiness`. A series that is laid over the protection series has a
+/// variant for that, `series/6.12-swappiness-on-protection`, only where the same patches do not
+/// apply to both.
 pub fn series_dir(kernel_dir: &Path, line: Line, series: Option<&str>) -> PathBuf {
-    let name = match series {
-        Some(series) => format!("{line}-{series}"),
-        None => line.to_string(),
+    let room = kernel_dir.join("series");
+    let Some(series) = series else {
+        return room.join(line.to_string());
     };
-    kernel_dir.join("series").join(name)
+    let dir = room.join(format!("{line}-{series}"));
+    match series.strip_suffix("-on-protection") {
+        Some(alone) if !dir.is_dir() => room.join(format!("{line}-{alone}")),
+        _ => dir,
+    }
 }
 
 /// The configuration fragments for an architecture, in the order in which they are laid one over the
