@@ -174,7 +174,10 @@ impl<'a> Stage<'a> {
                 && self.workload.workers.get(*name).is_some_and(|worker| {
                     matches!(
                         worker.does,
-                        Work::ReadOnce { .. } | Work::Fixed { .. } | Work::KnobLoop { .. }
+                        Work::ReadOnce { .. }
+                            | Work::Pass { .. }
+                            | Work::Fixed { .. }
+                            | Work::KnobLoop { .. }
                     )
                 })
         })

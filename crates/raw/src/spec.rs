@@ -203,6 +203,15 @@ pub enum Work {
     },
     /// Read a file once from end to end and exit. Observes `<worker>.read_ms`.
     ReadOnce { file: String },
+    /// Read a file from end to end `times` times in 128 KiB reads, with a rest after each read, and
+    /// exit: reclaim at its plainest. With rests kswapd has the time to do all of it, without it
+    /// falls to direct reclaim too. Observes `<worker>.done_ms`.
+    Pass {
+        file: String,
+        times: u64,
+        #[serde(default)]
+        rest_ms: u64,
+    },
     /// A fixed sequence of accesses by one process, the same in every run with the same seed:
     /// `rounds`, each a seeded random read of `read` bytes from `file` and a write of one page of
     /// `size` bytes of anonymous memory. Then exits. For comparing the counters of two kernels.

@@ -70,6 +70,11 @@ fn run(name: &str) -> Result<()> {
         Work::Stream { file } => read::stream(file),
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
+        Work::Pass {
+            file,
+            times,
+            rest_ms,
+        } => read::pass(name, file, *times, *rest_ms, &channel),
         Work::Fixed {
             file,
             size,

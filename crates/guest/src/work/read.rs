@@ -54,6 +54,27 @@ pub fn once(worker: &str, name: &str, channel: &Channel) -> Result<()> {
     Ok(())
 }
 
+/// Reads the file `times` times, with a rest after each read.
+pub fn pass(worker: &str, name: &str, times: u64, rest_ms: u64, channel: &Channel) -> Result<()> {
+    let path = data_path(name);
+    let mut buffer = vec![0u8; CHUNK];
+    let begin = now_ms();
+    for _ in 0..times {
+        let mut file = open(&path)?;
+        while file
+            .read(&mut buffer)
+            .with_context(|| format!("reading {path}"))?
+            > 0
+        {
+            if rest_ms > 0 {
+                std::thread::sleep(Duration::from_millis(rest_ms));
+            }
+        }
+    }
+    channel.observe(format!("{worker}.done_ms"), begin, now_ms() - begin);
+    Ok(())
+}
+
 fn open(path: &str) -> Result<File> {
     File::open(path).with_context(|| format!("opening {path}"))
 }

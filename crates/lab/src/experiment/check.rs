@@ -126,9 +126,10 @@ fn workers(experiment: &Experiment) -> Checked {
             size_in_range(*size, here(&["does", kind, field]))?;
         }
         let (file, period) = match &worker.does {
-            Work::Stream { file } | Work::ReadOnce { file } | Work::Fixed { file, .. } => {
-                (Some(file), None)
-            }
+            Work::Stream { file }
+            | Work::ReadOnce { file }
+            | Work::Pass { file, .. }
+            | Work::Fixed { file, .. } => (Some(file), None),
             Work::Probe { file, period_ms } => (Some(file), Some(*period_ms)),
             Work::Ask {
                 file, period_ms, ..
@@ -170,6 +171,7 @@ fn kind(work: &Work) -> &'static str {
         Work::Probe { .. } => "probe",
         Work::Touch { .. } => "touch",
         Work::ReadOnce { .. } => "read-once",
+        Work::Pass { .. } => "pass",
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
         Work::Ask { .. } => "ask",

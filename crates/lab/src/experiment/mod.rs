@@ -414,6 +414,7 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         Work::Stream { .. }
         | Work::Probe { .. }
         | Work::ReadOnce { .. }
+        | Work::Pass { .. }
         | Work::KnobLoop { .. } => vec![],
     }
 }
