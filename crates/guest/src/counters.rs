@@ -3,7 +3,7 @@ use anyhow::{Context, Result};
 use raw::wire::Counters;
 
 /// Fields of /proc/meminfo that go into every sample, in KiB.
-const GAUGES: [&str; 12] = [
+const GAUGES: [&str; 13] = [
     "MemFree",
     "MemAvailable",
     "Active(anon)",
@@ -11,6 +11,7 @@ const GAUGES: [&str; 12] = [
     "Active(file)",
     "Inactive(file)",
     "SwapFree",
+    "SwapCached",
     "Dirty",
     "Writeback",
     "Mapped",
@@ -84,7 +85,9 @@ pub fn gauges() -> Result<Counters> {
     });
     let mut out: Counters = fields.collect();
     let get = |name: &str| out.get(&format!("meminfo.{name}")).copied().unwrap_or(0.0);
-    let file = get("Active(file)") + get("Inactive(file)") - get("Dirty") - get("Writeback");
+    // What is under writeback to swap is no page of a file.
+    let writeback = (get("Writeback") - get("SwapCached")).max(0.0);
+    let file = get("Active(file)") + get("Inactive(file)") - get("Dirty") - writeback;
     out.insert("meminfo.file".into(), file);
     Ok(out)
 }

@@ -32,7 +32,9 @@ fn shares(vmstat: &str, managed: f64) -> [(&'static str, f64); 3] {
         value.unwrap_or(0) as f64
     };
     let file = get("nr_inactive_file") + get("nr_active_file");
-    let clean = file - get("nr_dirty") - get("nr_writeback");
+    // As the series has it: what is under writeback to swap is no page of a file.
+    let writeback = (get("nr_writeback") - get("nr_swapcached")).max(0.0);
+    let clean = file - get("nr_dirty") - writeback;
     let anon = get("nr_inactive_anon") + get("nr_active_anon");
     [
         ("clean", clean.max(0.0) / managed),

@@ -241,6 +241,10 @@ pub enum Work {
         #[serde(default = "once")]
         period_ms: u64,
     },
+    /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers
+    /// each name in a little memory that only its shrinkers give back. Observes `<worker>.names`,
+    /// how many, each second.
+    Names {},
     /// Each period: read the file, ask the kernel in some way to take memory back, and see what is
     /// left of the file. Observes `<worker>.left` (share).
     Ask {

@@ -42,6 +42,30 @@ pub fn reclaim(
     Ok(())
 }
 
+/// Looks for names that are not there, each a new one, and says each second how many it were.
+pub fn names(worker: &str, channel: &Channel) -> Result<()> {
+    let own = std::process::id();
+    let (mut begin, mut count) = (now_ms(), 0u64);
+    for number in 0u64.. {
+        if stopping() {
+            break;
+        }
+        // As long as a name may be: more memory to each.
+        let path = data_path(&format!("{own}-{number:0>200}"));
+        match std::fs::metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => count += 1,
+            Err(error) => return Err(error).with_context(|| format!("looking for {path}")),
+            Ok(_) => bail!("{path} is there"),
+        }
+        let now = now_ms();
+        if now - begin >= 1000.0 {
+            channel.observe(format!("{worker}.names"), begin, count as f64);
+            (begin, count) = (now, 0);
+        }
+    }
+    Ok(())
+}
+
 /// EAGAIN says that not all of it could be had, which is what is to be seen.
 fn memory_reclaim(cgroup: &str, amount: u64) -> Result<()> {
     let path = format!("{cgroup}/memory.reclaim");

@@ -98,6 +98,7 @@ fn run(name: &str) -> Result<()> {
             count,
             period_ms,
         } => ask::knobs(name, writes, *count, *period_ms, &channel),
+        Work::Names {} => ask::names(name, &channel),
         Work::Ask {
             file,
             by,

@@ -135,7 +135,7 @@ fn workers(experiment: &Experiment) -> Checked {
                 file, period_ms, ..
             } => (Some(file), Some(*period_ms)),
             Work::Touch { period_ms, .. } => (None, Some(*period_ms)),
-            Work::Hog { .. } | Work::KnobLoop { .. } => (None, None),
+            Work::Hog { .. } | Work::Names {} | Work::KnobLoop { .. } => (None, None),
         };
         if let Some(file) = file.filter(|file| !experiment.files.contains_key(*file)) {
             let names: Vec<&String> = experiment.files.keys().collect();
@@ -174,6 +174,7 @@ fn kind(work: &Work) -> &'static str {
         Work::Pass { .. } => "pass",
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
+        Work::Names {} => "names",
         Work::Ask { .. } => "ask",
     }
 }
