@@ -74,7 +74,7 @@ fn run(name: &str) -> Result<()> {
             file,
             times,
             rest_ms,
-        } => read::pass(name, file, *times, *rest_ms, &channel),
+        } => read::pass(name, file, (*times, *rest_ms), spec.seed, &channel),
         Work::Fixed {
             file,
             size,
