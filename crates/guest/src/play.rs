@@ -176,6 +176,7 @@ impl<'a> Stage<'a> {
                         worker.does,
                         Work::ReadOnce { .. }
                             | Work::Pass { .. }
+                            | Work::Squeeze { .. }
                             | Work::Fixed { .. }
                             | Work::KnobLoop { .. }
                     )

@@ -70,6 +70,7 @@ fn run(name: &str) -> Result<()> {
         Work::Stream { file } => read::stream(file),
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
+        Work::Squeeze { file, times } => read::squeeze(name, file, *times, spec.seed, &channel),
         Work::Pass {
             file,
             times,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{data_path, stopping, Random};
 use crate::channel::{now_ms, Channel};
+use crate::setup;
 
 /// What cat(1) reads at a time.
 pub(super) const CHUNK: usize = 128 << 10;
@@ -64,9 +65,7 @@ pub fn pass(
 ) -> Result<()> {
     let path = data_path(name);
     let mut buffer = vec![0u8; CHUNK];
-    // There is nothing random in this work, and where time is counted in instructions repetitions
-    // would be copies of one: so they meet the kernel's timers at different moments.
-    std::thread::sleep(Duration::from_micros(Random::new(seed).next() % 20_000));
+    begin_anywhen(seed);
     let begin = now_ms();
     for _ in 0..times {
         let mut file = open(&path)?;
@@ -82,6 +81,31 @@ pub fn pass(
     }
     channel.observe(format!("{worker}.done_ms"), begin, now_ms() - begin);
     Ok(())
+}
+
+/// Reads the file and has half of it reclaimed, `times` times.
+pub fn squeeze(worker: &str, name: &str, times: u64, seed: u64, channel: &Channel) -> Result<()> {
+    const NODE: &str = "/sys/devices/system/node/node0/reclaim";
+    let path = data_path(name);
+    let mut buffer = vec![0u8; CHUNK];
+    let half = (open(&path)?.metadata()?.len() / 2).to_string();
+    begin_anywhen(seed);
+    for _ in 0..times {
+        // The same lists each time.
+        setup::write("/proc/sys/vm/drop_caches", "1")?;
+        read_all(&mut open(&path)?, &mut buffer).with_context(|| format!("reading {path}"))?;
+        let begin = now_ms();
+        std::fs::write(NODE, &half).with_context(|| format!("writing {half} to {NODE}"))?;
+        let end = now_ms();
+        channel.observe(format!("{worker}.reclaim_ms"), begin, end - begin);
+    }
+    Ok(())
+}
+
+/// There is nothing random in some work, and where time is counted in instructions repetitions would
+/// be copies of one: so they meet the kernel's timers at different moments.
+fn begin_anywhen(seed: u64) {
+    std::thread::sleep(Duration::from_micros(Random::new(seed).next() % 20_000));
 }
 
 fn open(path: &str) -> Result<File> {

@@ -129,6 +129,7 @@ fn workers(experiment: &Experiment) -> Checked {
             Work::Stream { file }
             | Work::ReadOnce { file }
             | Work::Pass { file, .. }
+            | Work::Squeeze { file, .. }
             | Work::Fixed { file, .. } => (Some(file), None),
             Work::Probe { file, period_ms } => (Some(file), Some(*period_ms)),
             Work::Ask {
@@ -172,6 +173,7 @@ fn kind(work: &Work) -> &'static str {
         Work::Touch { .. } => "touch",
         Work::ReadOnce { .. } => "read-once",
         Work::Pass { .. } => "pass",
+        Work::Squeeze { .. } => "squeeze",
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
         Work::Names {} => "names",

@@ -415,6 +415,7 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         | Work::Probe { .. }
         | Work::ReadOnce { .. }
         | Work::Pass { .. }
+        | Work::Squeeze { .. }
         | Work::Names {}
         | Work::KnobLoop { .. } => vec![],
     }
