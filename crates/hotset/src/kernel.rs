@@ -50,7 +50,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         hotset kernel check                   the whole series for 7.3\n  \
         hotset kernel check --only 3..        from patch 0003 on\n  \
-        hotset kernel check --only 2 --no-boot")]
+        hotset kernel check --only 2 --no-boot\n  \
+        hotset kernel check 6.12 --arch x86_64 --at-end   one build, booted in QEMU\n  \
+        hotset kernel check 6.12 --touched-only           a minute a series")]
     Check(CheckArgs),
     /// Clear the cache of what today's kernels are not made of
     ///
@@ -171,6 +173,9 @@ pub struct CheckArgs {
     /// Build and boot only with all patches applied, not after each; all must still apply
     #[arg(long)]
     at_end: bool,
+    /// Compile only the files that the patches touch; build and boot no kernel. Takes a minute
+    #[arg(long)]
+    touched_only: bool,
     /// Leave booting out
     #[arg(long)]
     no_boot: bool,
@@ -314,6 +319,7 @@ fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
     let plan = Plan {
         only: args.only.unwrap_or(Only::ALL),
         at_end: args.at_end,
+        touched_only: args.touched_only,
         boot: boot.as_ref().map(|f| f as &check::Boot),
     };
     let mut reports = Vec::new();

@@ -329,6 +329,7 @@ fn checked(
     let plan = Plan {
         only: only.parse::<Only>().unwrap(),
         at_end,
+        touched_only: false,
         boot: Some(&boot),
     };
     let report = check(&room.request(flavour), &plan, &mut |_| {}).unwrap();
@@ -406,6 +407,35 @@ fn a_second_series_stands_alone_and_on_the_first() {
         assert_eq!(image(&built), contents);
         assert_eq!(built.release, format!("7.3.4{}", flavour.suffix()));
     }
+}
+
+#[test]
+fn only_what_is_touched_is_compiled_if_asked_for() {
+    let room = Room::new();
+    let results = || -> Vec<Verdict> {
+        let plan = Plan {
+            only: Only::ALL,
+            at_end: false,
+            touched_only: true,
+            boot: None,
+        };
+        let report = check(&room.request(Flavour::Series), &plan, &mut |_| {}).unwrap();
+        report.patches[0].verdicts.clone()
+    };
+    let good = results();
+    assert!(!good.iter().any(Verdict::is_failure), "{good:?}");
+    assert!(matches!(&good[2], Verdict::Ok { .. }), "{good:?}");
+    // Once before and once behind the patch, and as often for sparse where that is installed.
+    assert!(room.compiled().iter().all(|file| file == "mm/a"));
+    assert!(!room.workshop().join("obj/linux").exists());
+    let kept: Vec<_> = fs::read_dir(room.path("cache/kernel"))
+        .into_iter()
+        .collect();
+    assert!(kept.is_empty(), "there is no kernel to keep");
+    room.patch("0001-one", "-b\n+warn\n");
+    assert!(results()[2].is_failure());
+    room.patch("0001-one", "-b\n+error\n");
+    assert!(results()[1].is_failure());
 }
 
 #[test]
