@@ -11,7 +11,7 @@ fn guests_that_go_wrong_are_results() {
     let Some(kernel) = kernel("guests that panic, hang and fail") else {
         return;
     };
-    let mut bed = Uml::new(Mode::Seccomp, 64, 1).unwrap();
+    let mut bed = Uml::new(Mode::Seccomp, 128, 1).unwrap();
     probe::probe(&mut bed, &kernel, &init(), 1, &Stop::new().unwrap()).unwrap();
     wrong::guests_that_go_wrong_are_results(&bed, &kernel);
 }

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 /// What User-Mode Linux is readied for: what the probe's guests have.
-const MEMORY_MB: u64 = 64;
+const MEMORY_MB: u64 = 128;
 
 /// Whether User-Mode Linux of a line starts on this processor. Before 7.0 it does not where there is
 /// AMX: the state of such a processor is larger than what it sets guest processes' registers with.

@@ -41,7 +41,7 @@ fn boot(
             kernel,
             initramfs: &init().archive(&spec).unwrap(),
             disk: None,
-            memory_mb: 64,
+            memory_mb: 128,
             cpus: 1,
             nodes_mb: &[],
         })
