@@ -5,7 +5,7 @@ use common::bench::{end, guests_run, left, said, trials, until, Bench};
 use common::{kernel, programs};
 use raw::record::{Outcome, Run};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// With User-Mode Linux guests.
 fn bench(test: &str) -> Option<Bench> {
@@ -157,32 +157,6 @@ fn a_killed_hotset_leaves_no_guest() {
     until("the guests to be gone", || left(&bench).is_empty());
 }
 
-/// Runs a command of the bench in a mount namespace where `full` is a tmpfs of `size`; afterwards
-/// its contents are in `full-copy`.
-fn on_small_disk(bench: &Bench, full: &str, size: &str, args: &[&str]) -> Output {
-    let root = rustix::process::geteuid().is_root();
-    let (full, copy) = (bench.path(full), bench.path("full-copy"));
-    std::fs::create_dir_all(&full).unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size={size} none '{0}' || exit 99; \"$@\"; code=$?; cp -r '{0}' '{1}'; \
-         exit $code",
-        full.display(),
-        copy.display()
-    );
-    let unshare = if root { "-m" } else { "-rm" };
-    let output = bench
-        .run(&["unshare", unshare, "sh", "-c", &script, "sh"], args)
-        .output()
-        .unwrap();
-    assert_ne!(
-        output.status.code(),
-        Some(99),
-        "this test needs to mount a tmpfs in a namespace of its own (root, or user namespaces): {}",
-        said(&output)
-    );
-    output
-}
-
 #[test]
 fn a_full_disk_for_results_keeps_what_was_written() {
     let Some(bench) = bench("no room for results") else {
@@ -197,7 +171,7 @@ fn a_full_disk_for_results_keeps_what_was_written() {
         "--set",
         "files.huge=1MiB",
     ];
-    let output = on_small_disk(&bench, "out", "192k", &small);
+    let output = bench.on_small_disk("out", "192k", &small);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("No space left on device"), "{text}");
@@ -219,7 +193,7 @@ fn a_full_disk_for_the_image_leaves_no_half_image() {
     let Some(bench) = bench("no room for the data disk") else {
         return;
     };
-    let output = on_small_disk(&bench, "cache", "8m", &[]);
+    let output = bench.on_small_disk("cache", "8m", &[]);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("No space left on device"), "{text}");

@@ -88,3 +88,16 @@ fn a_killed_hotset_leaves_no_guest() {
     assert_eq!(child.wait().unwrap().signal(), Some(9));
     until("the guests to be gone", || left(&bench).is_empty());
 }
+
+#[test]
+fn a_full_disk_for_the_guests_folder_is_told() {
+    let Some(bench) = bench("no room for a guest's first root in QEMU") else {
+        return;
+    };
+    let output = bench.on_small_disk("tmp", "256k", &[]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("No space left on device"), "{text}");
+    assert!(text.contains("make room on that disk"), "{text}");
+    assert_eq!(left(&bench), Vec::<String>::new());
+}

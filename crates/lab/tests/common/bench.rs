@@ -58,6 +58,35 @@ impl Bench {
     pub fn trials(&self) -> Vec<Trial> {
         trials(&self.path("out"))
     }
+
+    /// Runs a command of the bench in a mount namespace where `full` is a tmpfs of `size`; afterwards
+    /// its contents are in `full-copy`.
+    pub fn on_small_disk(&self, full: &str, size: &str, args: &[&str]) -> Output {
+        let root = rustix::process::geteuid().is_root();
+        let guests = self.path(if full == "tmp" { full } else { "." });
+        let (full, copy) = (self.path(full), self.path("full-copy"));
+        std::fs::create_dir_all(&full).unwrap();
+        let script = format!(
+            "mount -t tmpfs -o size={size} none '{0}' || exit 99; \"$@\"; code=$?; cp -r '{0}' '{1}'; \
+             exit $code",
+            full.display(),
+            copy.display()
+        );
+        let unshare = if root { "-m" } else { "-rm" };
+        let output = self
+            .run(&["unshare", unshare, "sh", "-c", &script, "sh"], args)
+            // A folder for guests on the small disk is not asked for by most.
+            .env("TMPDIR", guests)
+            .output()
+            .unwrap();
+        assert_ne!(
+            output.status.code(),
+            Some(99),
+            "this test needs to mount a tmpfs in a namespace of its own (root, or user namespaces): {}",
+            said(&output)
+        );
+        output
+    }
 }
 
 pub fn trials(out: &Path) -> Vec<Trial> {
