@@ -113,6 +113,9 @@ impl Verdict {
 /// The names of the tests, in the order of [`PatchReport::verdicts`].
 pub const TESTS: [&str; 6] = ["applies", "builds", "W=1", "sparse", "boots", "checkpatch"];
 
+/// Why tests of a patch were not run that the last patch of its group stands for.
+pub const WITH_THE_LAST: &str = "with the last patch";
+
 /// How one patch did.
 #[derive(Clone, Debug, Serialize)]
 pub struct PatchReport {
@@ -264,7 +267,7 @@ impl Bench<'_> {
             report.verdicts.resize(
                 TESTS.len() - 1,
                 Verdict::NotRun {
-                    why: "with the last patch".into(),
+                    why: WITH_THE_LAST.into(),
                 },
             );
             report
