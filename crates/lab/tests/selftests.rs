@@ -21,7 +21,25 @@ use std::process::Command;
 use std::time::Duration;
 
 const TEST: &str = "tools/testing/selftests/mm/wsprot.c";
-const MEMORY_MB: u64 = 96;
+
+/// What the guest is given: the file has to be larger than the floor that the test sets.
+struct Size {
+    memory_mb: u64,
+    file: u64,
+    silent_s: u64,
+}
+
+const SMALL: Size = Size {
+    memory_mb: 96,
+    file: 64 << 20,
+    silent_s: 300,
+};
+/// KASAN takes an eighth of memory and a quarantine, and is ten times as slow where QEMU emulates.
+const DEBUG: Size = Size {
+    memory_mb: 256,
+    file: 128 << 20,
+    silent_s: 1800,
+};
 
 /// The selftest of a line's series, static; none where the series has none.
 fn build(line: Line, dir: &Path) -> Option<PathBuf> {
@@ -54,10 +72,10 @@ fn build(line: Line, dir: &Path) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Runs it on a kernel, and returns what it said.
-fn run(kind: Kind, kernel: &Path, test: &Path) -> (Ending, Vec<String>, Vec<String>) {
+/// Runs it on a kernel, and returns what it said, and all of the console.
+fn run(kind: Kind, kernel: &Path, test: &Path, size: &Size) -> (Ending, Vec<String>, String) {
     let stop = Stop::new().unwrap();
-    let mut bed = bed::open(kind, MEMORY_MB, 1, false).unwrap();
+    let mut bed = bed::open(kind, size.memory_mb, 1, false).unwrap();
     let init = init().with_selftest("wsprot", test).unwrap();
     probe::probe(bed.as_mut(), kernel, &init, 1, &stop).unwrap();
     let disks = Cache::of_user().unwrap().room("disk").unwrap();
@@ -69,7 +87,7 @@ fn run(kind: Kind, kernel: &Path, test: &Path) -> (Ending, Vec<String>, Vec<Stri
         stop: &stop,
         cache: disks,
     };
-    let files = BTreeMap::from([("huge".to_string(), 64 << 20)]);
+    let files = BTreeMap::from([("huge".to_string(), size.file)]);
     let disk = maker.image(&files, 1, &mut |_| {}).unwrap();
     let spec = GuestSpec {
         seed: 1,
@@ -95,44 +113,59 @@ fn run(kind: Kind, kernel: &Path, test: &Path) -> (Ending, Vec<String>, Vec<Stri
                 path: &disk,
                 writable: false,
             }),
-            memory_mb: MEMORY_MB,
+            memory_mb: size.memory_mb,
             cpus: 1,
             nodes_mb: &[],
         })
         .unwrap();
     let limits = Limits {
-        silent: Duration::from_secs(300),
-        total: Duration::from_secs(900),
+        silent: Duration::from_secs(size.silent_s),
+        total: Duration::from_secs(3 * size.silent_s),
     };
     let mut said = Vec::new();
-    let heard = attend(
-        &mut guest,
-        &mut std::io::sink(),
-        limits,
-        &stop,
-        &mut |line| {
-            if let Said::Event { name, detail, .. } = line {
-                said.extend((name == "selftest").then_some(detail));
-            }
-            Ok(())
-        },
-    );
-    let heard = heard.unwrap();
-    (heard.ending, said, heard.tail)
+    // Kept, for a look while it runs and after.
+    let name = format!("selftests-{}.console", kernel_name(kernel));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut console = std::fs::File::create(&path).unwrap();
+    let heard = attend(&mut guest, &mut console, limits, &stop, &mut |line| {
+        if let Said::Event { name, detail, .. } = line {
+            said.extend((name == "selftest").then_some(detail));
+        }
+        Ok(())
+    });
+    let console = std::fs::read(&path).unwrap();
+    (
+        heard.unwrap().ending,
+        said,
+        String::from_utf8_lossy(&console).into_owned(),
+    )
 }
 
-fn passes(kind: Kind, kernel: &Path, line: Line) {
+/// The cache keeps each kernel in a directory of its own.
+fn kernel_name(kernel: &Path) -> String {
+    let dir = kernel.parent().and_then(Path::file_name);
+    dir.unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What lockdep, KASAN, the kernel's assertions and its watchdogs begin with.
+const SPLATS: [&str; 5] = ["WARNING: ", "BUG: ", "INFO: task ", "INFO: rcu", "Oops"];
+
+fn passes(kind: Kind, kernel: &Path, line: Line, size: &Size) {
     let dir = tempfile::tempdir().unwrap();
     let Some(test) = build(line, dir.path()) else {
         panic!("the series for {line} has no {TEST}");
     };
-    let (ending, said, tail) = run(kind, kernel, &test);
-    let told = format!("{line}:\n{}\n{}", said.join("\n"), tail.join("\n"));
+    let (ending, said, console) = run(kind, kernel, &test, size);
+    let told = format!("{line}:\n{}\n{console}", said.join("\n"));
     assert_eq!(ending, Ending::Finished, "{told}");
     let passed = said.iter().filter(|line| line.starts_with("ok "));
     assert_eq!(passed.count(), 11, "{told}");
     // The guest has all that the tests ask for: what is left out here runs nowhere.
     assert!(!said.iter().any(|line| line.contains("# SKIP")), "{told}");
+    let splat = console
+        .lines()
+        .find(|line| SPLATS.iter().any(|splat| line.contains(splat)));
+    assert_eq!(splat, None, "{told}");
 }
 
 #[test]
@@ -148,7 +181,7 @@ fn selftests_pass_on_user_mode_linux() {
             kbuild::ensure(&request, &mut |_| {}).unwrap().image
         }
     };
-    passes(Kind::Uml, &kernel, line);
+    passes(Kind::Uml, &kernel, line, &SMALL);
 }
 
 #[test]
@@ -156,19 +189,37 @@ fn selftests_pass_where_there_is_another_kernel() {
     if no_kernels("the series' selftests on other kernels") {
         return;
     }
+    for (line, arch) in [("6.12", "um"), ("7.3", "x86_64"), ("6.12", "x86_64")] {
+        passes_if_built(line, arch, None, &SMALL);
+    }
+}
+
+#[test]
+fn selftests_pass_under_lockdep_and_kasan() {
+    if no_kernels("the series' selftests under lockdep and KASAN") {
+        return;
+    }
+    for line in ["7.3", "6.12"] {
+        passes_if_built(line, "x86_64", Some("debug"), &DEBUG);
+    }
+}
+
+/// On the newest kernel with the series that the cache has.
+fn passes_if_built(line: &str, arch: &str, variant: Option<&str>, size: &Size) {
+    let line: Line = line.parse().unwrap();
     let cache = Cache::of_user().unwrap();
     let built = kbuild::build::all(&cache).unwrap_or_default();
-    for (line, arch) in [("6.12", "um"), ("7.3", "x86_64"), ("6.12", "x86_64")] {
-        let line: Line = line.parse().unwrap();
-        let found = built.iter().rev().find(|built| {
-            let series = built.flavour == Flavour::Series && built.variant.is_none();
-            series && built.arch == arch && built.version.starts_with(&format!("{line}."))
-        });
-        match (found, Kind::of_arch(arch)) {
-            (Some(built), Some(kind)) => passes(kind, &built.image, line),
-            _ => left_out(&format!(
-                "selftests of {line} on {arch}: hotset kernel build {line} --arch {arch}"
-            )),
+    let found = built.iter().rev().find(|built| {
+        let series = built.flavour == Flavour::Series && built.variant.as_deref() == variant;
+        series && built.arch == arch && built.version.starts_with(&format!("{line}."))
+    });
+    match (found, Kind::of_arch(arch)) {
+        (Some(built), Some(kind)) => passes(kind, &built.image, line, size),
+        _ => {
+            let variant = variant.map_or(String::new(), |name| format!(" --variant {name}"));
+            left_out(&format!(
+                "selftests of {line} on {arch}: hotset kernel build {line} --arch {arch}{variant}"
+            ));
         }
     }
 }

@@ -213,8 +213,8 @@ pub enum Work {
         rest_ms: u64,
     },
     /// Drop the page cache, read a file from end to end and ask node 0 to give half of it back
-    /// (`/sys/devices/system/node/node0/reclaim`, 6.17), `times` times, then exit: reclaim without
-    /// kswapd and without chance, for counting its instructions. Observes
+    /// (`/sys/devices/system/node/node0/reclaim`, before 6.17 the root's `memory.reclaim`), `times`
+    /// times, then exit: reclaim without kswapd and chance, for counting its instructions. Observes
     /// `<worker>.reclaim_ms`, the time of each giving back.
     Squeeze { file: String, times: u64 },
     /// A fixed sequence of accesses by one process, the same in every run with the same seed:

@@ -3,6 +3,7 @@ use anyhow::{Context, Result};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::time::Duration;
 
 use super::{data_path, stopping, Random};
@@ -86,6 +87,10 @@ pub fn pass(
 /// Reads the file and has half of it reclaimed, `times` times.
 pub fn squeeze(worker: &str, name: &str, times: u64, seed: u64, channel: &Channel) -> Result<()> {
     const NODE: &str = "/sys/devices/system/node/node0/reclaim";
+    // Reclaim for the root cgroup is reclaim for the node, and kernels before 6.17 have only that.
+    const ROOT: &str = "/sys/fs/cgroup/memory.reclaim";
+    let ask = [NODE, ROOT].into_iter().find(|ask| Path::new(ask).exists());
+    let ask = ask.with_context(|| format!("this kernel has neither {NODE} nor {ROOT}"))?;
     let path = data_path(name);
     let mut buffer = vec![0u8; CHUNK];
     let half = (open(&path)?.metadata()?.len() / 2).to_string();
@@ -95,7 +100,7 @@ pub fn squeeze(worker: &str, name: &str, times: u64, seed: u64, channel: &Channe
         setup::write("/proc/sys/vm/drop_caches", "1")?;
         read_all(&mut open(&path)?, &mut buffer).with_context(|| format!("reading {path}"))?;
         let begin = now_ms();
-        std::fs::write(NODE, &half).with_context(|| format!("writing {half} to {NODE}"))?;
+        std::fs::write(ask, &half).with_context(|| format!("writing {half} to {ask}"))?;
         let end = now_ms();
         channel.observe(format!("{worker}.reclaim_ms"), begin, end - begin);
     }

@@ -82,6 +82,16 @@ pub fn times(x: f64) -> String {
     format!("{}×", plain(x))
 }
 
+/// The same of what is promised: close to 1 to four places, for a bound can be a thousandth away.
+pub fn times_promised(x: f64) -> String {
+    if (x - 1.0).abs() >= 0.01 {
+        return times(x);
+    }
+    let exact = format!("{x:.4}");
+    let short = exact.trim_end_matches('0').trim_end_matches('.');
+    format!("{short}×")
+}
+
 /// `2026-11-21 02:28 UTC` of seconds since the epoch.
 pub fn date(epoch_s: u64) -> String {
     let [year, month, day, hour, minute, _] = civil(epoch_s);
@@ -159,6 +169,10 @@ mod tests {
         assert_eq!(range(0.9, 0.98, "%"), "90–98");
         assert_eq!(range(-1.5, 2.0, ""), "−1.50 to 2");
         assert_eq!(times(1.983), "1.98×");
+        assert_eq!(times_promised(1.0006), "1.0006×");
+        assert_eq!(times_promised(1.001), "1.001×");
+        assert_eq!(times_promised(1.0), "1×");
+        assert_eq!(times_promised(0.988), "0.988×");
     }
 
     #[test]

@@ -189,7 +189,7 @@ fn unit<'a>(study: &'a Study, p: &PromiseResult) -> &'a str {
 
 fn in_unit(x: f64, unit: &str) -> String {
     match unit {
-        "×" => number::times(x),
+        "×" => number::times_promised(x),
         _ => number::value(x, unit),
     }
 }
