@@ -154,6 +154,17 @@ impl Recipe<'_> {
     }
 }
 
+/// Returns the wanted image if it has been built before, from what source and patches are now.
+///
+/// # Errors
+/// As [`ensure`], but for those of building.
+pub fn built_before(request: &Request, progress: &mut Progress) -> Result<Option<Built>> {
+    let recipe = Recipe::of(request, progress)?;
+    Ok(look_up(
+        &request.cache()?.room("kernel")?.join(recipe.key()),
+    ))
+}
+
 /// Returns the wanted image, fetching, patching and building whatever is not there.
 ///
 /// # Errors

@@ -204,17 +204,14 @@ fn selftests_pass_under_lockdep_and_kasan() {
     }
 }
 
-/// On the newest kernel with the series that the cache has.
+/// On the kernel with the series as it is now, if it has been built.
 fn passes_if_built(line: &str, arch: &str, variant: Option<&str>, size: &Size) {
-    let line: Line = line.parse().unwrap();
-    let cache = Cache::of_user().unwrap();
-    let built = kbuild::build::all(&cache).unwrap_or_default();
-    let found = built.iter().rev().find(|built| {
-        let series = built.flavour == Flavour::Series && built.variant.as_deref() == variant;
-        series && built.arch == arch && built.version.starts_with(&format!("{line}."))
-    });
-    match (found, Kind::of_arch(arch)) {
-        (Some(built), Some(kind)) => passes(kind, &built.image, line, size),
+    let mut request = Request::new(line.parse().unwrap(), Flavour::Series);
+    request.arch = arch.into();
+    request.variant = variant.map(Into::into);
+    let built = kbuild::build::built_before(&request, &mut |_| {}).unwrap();
+    match (built, Kind::of_arch(arch)) {
+        (Some(built), Some(kind)) => passes(kind, &built.image, request.line, size),
         _ => {
             let variant = variant.map_or(String::new(), |name| format!(" --variant {name}"));
             left_out(&format!(
