@@ -201,22 +201,25 @@ macro_rules! fields {
             }
         }
 
-        #[allow(non_camel_case_types, clippy::enum_variant_names)]
-        enum Index { $($method),* }
+        // In a block of its own: a module may have several such types.
+        const _: () = {
+            #[allow(non_camel_case_types, clippy::enum_variant_names)]
+            enum Index { $($method),* }
 
-        impl $type {
-            $($(#[$field_doc])*
-            #[must_use]
-            #[inline]
-            pub fn $method(&self) -> Option<u64> {
-                self.fields.known(Index::$method as usize)
-            })*
+            impl $type {
+                $($(#[$field_doc])*
+                #[must_use]
+                #[inline]
+                pub fn $method(&self) -> Option<u64> {
+                    self.fields.known(Index::$method as usize)
+                })*
 
-            /// Forgets every number.
-            pub fn clear(&mut self) {
-                self.fields.clear();
+                /// Forgets every number.
+                pub fn clear(&mut self) {
+                    self.fields.clear();
+                }
             }
-        }
+        };
     };
 }
 pub(crate) use fields;

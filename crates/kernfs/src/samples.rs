@@ -11,6 +11,8 @@
 //! ```
 //!
 //! Every part but `t` may be missing: a reader takes what is there.
+use crate::fields::Fields;
+use crate::{psi, sample, Root, Sample};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,6 +44,91 @@ pub struct Record {
     pub knobs: BTreeMap<String, i64>,
 }
 
+impl Record {
+    /// What `sample` says; `machine` is left out.
+    #[must_use]
+    pub fn of(sample: &Sample) -> Self {
+        let all = |fields: &Fields| {
+            let pairs = fields.iter();
+            pairs
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()
+        };
+        let mut meminfo: BTreeMap<String, u64> = all(&sample.meminfo.fields);
+        let mut more = |name: &str, value: Option<u64>| {
+            if let Some(value) = value {
+                meminfo.insert(name.to_owned(), value);
+            }
+        };
+        let dentry = sample.dentry;
+        more("dentry.nr", dentry.map(|dentry| dentry.nr_dentry));
+        more("dentry.unused", dentry.map(|dentry| dentry.nr_unused));
+        more(
+            "dentry.negative",
+            dentry.and_then(|dentry| dentry.nr_negative),
+        );
+        more("inode.nr", sample.inode.map(|inode| inode.nr_inodes));
+        more("inode.free", sample.inode.map(|inode| inode.nr_free));
+        let psi = [
+            ("memory", &sample.psi.memory),
+            ("cpu", &sample.psi.cpu),
+            ("io", &sample.psi.io),
+        ];
+        let psi = psi
+            .into_iter()
+            .filter(|(_, pressure)| **pressure != psi::Pressure::default());
+        let knobs = sample.knobs.iter();
+        Self {
+            t: sample.t,
+            machine: None,
+            nodes: sample.nodes.iter().map(Node::from).collect(),
+            vmstat: all(&sample.vmstat.fields),
+            meminfo,
+            psi: psi
+                .map(|(name, pressure)| (name.to_owned(), pressure.into()))
+                .collect(),
+            knobs: knobs
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        }
+    }
+}
+
+impl From<&sample::Node> for Node {
+    fn from(node: &sample::Node) -> Self {
+        Self {
+            id: node.id,
+            managed: node.managed,
+            free: node.free,
+            min: node.min,
+            low: node.low,
+            high: node.high,
+            active_anon: node.active_anon,
+            inactive_anon: node.inactive_anon,
+            active_file: node.active_file,
+            inactive_file: node.inactive_file,
+            blocks: node.blocks.clone(),
+            huge: node.huge,
+            stolen: node.stolen,
+        }
+    }
+}
+
+impl From<&psi::Pressure> for Pressure {
+    fn from(pressure: &psi::Pressure) -> Self {
+        let line = |stall: psi::Stall| PressureLine {
+            avg10: stall.avg10,
+            avg60: stall.avg60,
+            avg300: stall.avg300,
+            total: stall.total_us,
+        };
+        Self {
+            some: pressure.some.map(line),
+            full: pressure.full.map(line),
+        }
+    }
+}
+
 /// The machine that was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
@@ -50,6 +137,32 @@ pub struct Machine {
     /// Bytes of a page.
     pub page_size: u64,
     pub cpus: u64,
+}
+
+impl Machine {
+    /// The machine that `root` is of; what it does not say is empty or 0.
+    #[must_use]
+    pub fn of(root: &Root) -> Self {
+        let release = std::fs::read_to_string(root.sysctl("kernel.osrelease")).unwrap_or_default();
+        let mut online = Vec::new();
+        let cpus = std::fs::read(root.path("/sys/devices/system/cpu/online"));
+        let cpus = cpus.map(|list| crate::node::parse_list(&list, &mut online));
+        Self {
+            release: release.trim().to_owned(),
+            page_size: rustix::param::page_size() as u64,
+            cpus: if matches!(cpus, Ok(Ok(()))) {
+                online.len() as u64
+            } else {
+                0
+            },
+        }
+    }
+
+    /// The release's first number: 6 of `6.18.44`.
+    #[must_use]
+    pub fn major(&self) -> Option<u32> {
+        self.release.split('.').next()?.parse().ok()
+    }
 }
 
 /// One memory node; pages unless said otherwise, summed over its populated zones.

@@ -1,5 +1,6 @@
 //! /proc/zoneinfo: watermarks and pages by zone, LRU lists by node (mm/vmstat.c,
 //! `zoneinfo_show_print`).
+use crate::fields::fields;
 use crate::reused::Reused;
 use crate::text::{self, Name};
 use crate::ErrorKind;
@@ -7,71 +8,62 @@ use crate::ErrorKind;
 /// Zones that lowmem_reserve can name: DMA, DMA32, Normal, HighMem, Movable, Device.
 const MOST_ZONES: usize = 8;
 
-mod node_stats {
-    use crate::fields::fields;
-    fields! {
-        /// `per-node stats`: pages, or events since boot.
-        NodeStats {
-            nr_inactive_anon = "nr_inactive_anon",
-            nr_active_anon = "nr_active_anon",
-            nr_inactive_file = "nr_inactive_file",
-            nr_active_file = "nr_active_file",
-            nr_unevictable = "nr_unevictable",
-            nr_slab_reclaimable = "nr_slab_reclaimable",
-            nr_slab_unreclaimable = "nr_slab_unreclaimable",
-            nr_anon_pages = "nr_anon_pages",
-            nr_file_pages = "nr_file_pages",
-            nr_dirty = "nr_dirty",
-            nr_writeback = "nr_writeback",
-            nr_shmem = "nr_shmem",
-            nr_swapcached = "nr_swapcached",
-            nr_kernel_misc_reclaimable = "nr_kernel_misc_reclaimable",
-            /// From 6.0 on; a zone's number before.
-            nr_page_table_pages = "nr_page_table_pages",
-            workingset_refault_whole = "workingset_refault",
-            workingset_refault_anon = "workingset_refault_anon",
-            workingset_refault_file = "workingset_refault_file",
-            /// By node in late kernels (7.3), of the whole machine in vmstat before.
-            pgsteal_kswapd = "pgsteal_kswapd",
-            pgsteal_direct = "pgsteal_direct",
-            pgsteal_khugepaged = "pgsteal_khugepaged",
-            pgsteal_proactive = "pgsteal_proactive",
-        }
+fields! {
+    /// `per-node stats`: pages, or events since boot.
+    NodeStats {
+        nr_inactive_anon = "nr_inactive_anon",
+        nr_active_anon = "nr_active_anon",
+        nr_inactive_file = "nr_inactive_file",
+        nr_active_file = "nr_active_file",
+        nr_unevictable = "nr_unevictable",
+        nr_slab_reclaimable = "nr_slab_reclaimable",
+        nr_slab_unreclaimable = "nr_slab_unreclaimable",
+        nr_anon_pages = "nr_anon_pages",
+        nr_file_pages = "nr_file_pages",
+        nr_dirty = "nr_dirty",
+        nr_writeback = "nr_writeback",
+        nr_shmem = "nr_shmem",
+        nr_swapcached = "nr_swapcached",
+        nr_kernel_misc_reclaimable = "nr_kernel_misc_reclaimable",
+        /// From 6.0 on; a zone's number before.
+        nr_page_table_pages = "nr_page_table_pages",
+        workingset_refault_whole = "workingset_refault",
+        workingset_refault_anon = "workingset_refault_anon",
+        workingset_refault_file = "workingset_refault_file",
+        /// By node in late kernels (7.3), of the whole machine in vmstat before.
+        pgsteal_kswapd = "pgsteal_kswapd",
+        pgsteal_direct = "pgsteal_direct",
+        pgsteal_khugepaged = "pgsteal_khugepaged",
+        pgsteal_proactive = "pgsteal_proactive",
     }
 }
 
-mod zone_fields {
-    use crate::fields::fields;
-    fields! {
-        /// One zone's numbers, in pages.
-        ZoneFields {
-            free = "free",
-            boost = "boost",
-            min = "min",
-            low = "low",
-            high = "high",
-            promo = "promo",
-            spanned = "spanned",
-            present = "present",
-            managed = "managed",
-            cma = "cma",
-            nr_free_pages = "nr_free_pages",
-            nr_zone_inactive_anon = "nr_zone_inactive_anon",
-            nr_zone_active_anon = "nr_zone_active_anon",
-            nr_zone_inactive_file = "nr_zone_inactive_file",
-            nr_zone_active_file = "nr_zone_active_file",
-            nr_mlock = "nr_mlock",
-            nr_free_cma = "nr_free_cma",
-            node_unreclaimable = "node_unreclaimable",
-            start_pfn = "start_pfn",
-            nr_reserved_highatomic = "reserved_highatomic",
-            nr_free_highatomic = "free_highatomic",
-        }
+fields! {
+    /// One zone's numbers, in pages.
+    ZoneFields {
+        free = "free",
+        boost = "boost",
+        min = "min",
+        low = "low",
+        high = "high",
+        promo = "promo",
+        spanned = "spanned",
+        present = "present",
+        managed = "managed",
+        cma = "cma",
+        nr_free_pages = "nr_free_pages",
+        nr_zone_inactive_anon = "nr_zone_inactive_anon",
+        nr_zone_active_anon = "nr_zone_active_anon",
+        nr_zone_inactive_file = "nr_zone_inactive_file",
+        nr_zone_active_file = "nr_zone_active_file",
+        nr_mlock = "nr_mlock",
+        nr_free_cma = "nr_free_cma",
+        node_unreclaimable = "node_unreclaimable",
+        start_pfn = "start_pfn",
+        nr_reserved_highatomic = "reserved_highatomic",
+        nr_free_highatomic = "free_highatomic",
     }
 }
-
-pub use node_stats::NodeStats;
-pub use zone_fields::ZoneFields;
 
 /// One zone; pages.
 #[derive(Clone, Debug, Default)]
