@@ -4,6 +4,9 @@ use std::process::ExitCode;
 
 mod kernel;
 mod lab;
+mod lab_loop;
+mod record;
+mod zst;
 
 /// Keeps a Linux machine's working set in memory, and proves it.
 #[derive(Parser)]
@@ -21,6 +24,8 @@ enum Command {
     /// Run experiments on real kernels, and report what they measured
     #[command(subcommand)]
     Lab(lab::Command),
+    /// Record samples of this machine's memory, for `hotset replay`
+    Record(record::RecordArgs),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +35,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
+        Command::Record(args) => record::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -4,6 +4,9 @@
 //! `hotset replay` and the lab's closed loop run this very code.
 mod action;
 mod config;
+mod free_pages;
+mod knob;
+mod node;
 mod observation;
 mod policy;
 
