@@ -60,3 +60,15 @@ fn clock(id: libc::clockid_t) -> f64 {
     unsafe { libc::clock_gettime(id, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
+
+/// Leaves the terminal and the caller behind, as daemon(3) does.
+///
+/// # Errors
+/// As fork(2).
+pub fn detach() -> io::Result<()> {
+    // SAFETY: no thread has been started yet, so the child may do anything.
+    match unsafe { libc::daemon(0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

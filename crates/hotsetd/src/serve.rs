@@ -159,7 +159,11 @@ impl Server {
 
     /// A client can be read from or written to.
     pub fn serve(&mut self, number: u64, poll: &OwnedFd, mut tell: impl FnMut(Kind) -> Vec<u8>) {
-        let Some(at) = self.clients.iter().position(|client| client.number == number) else {
+        let Some(at) = self
+            .clients
+            .iter()
+            .position(|client| client.number == number)
+        else {
             return;
         };
         let client = &mut self.clients[at];
@@ -184,7 +188,8 @@ impl Server {
 
     /// Lets go of those who have been there for too long.
     pub fn tidy(&mut self, now_s: f64) {
-        self.clients.retain(|client| now_s - client.since_s < PATIENCE_S);
+        self.clients
+            .retain(|client| now_s - client.since_s < PATIENCE_S);
     }
 }
 

@@ -99,9 +99,19 @@ pub fn metrics(state: &State, dry: bool) -> String {
     let mut page = Page(String::with_capacity(4096));
     let counts = &state.counts;
     page.counter("hotset_samples", "Samples taken", counts.samples as f64);
-    page.head("hotset_wakes", "counter", "Times that the daemon woke to sample, by cause");
-    page.value("hotset_wakes_total{cause=\"timer\"}", counts.wakes_timer as f64);
-    page.value("hotset_wakes_total{cause=\"pressure\"}", counts.wakes_pressure as f64);
+    page.head(
+        "hotset_wakes",
+        "counter",
+        "Times that the daemon woke to sample, by cause",
+    );
+    page.value(
+        "hotset_wakes_total{cause=\"timer\"}",
+        counts.wakes_timer as f64,
+    );
+    page.value(
+        "hotset_wakes_total{cause=\"pressure\"}",
+        counts.wakes_pressure as f64,
+    );
     page.head("hotset_actions", "counter", "Actions carried out");
     for (action, count) in [
         ("watermark_scale_factor", counts.watermark_writes),
@@ -110,27 +120,68 @@ pub fn metrics(state: &State, dry: bool) -> String {
         ("other_knob", counts.other_writes),
         ("warning", counts.warnings),
     ] {
-        page.value(&format!("hotset_actions_total{{action=\"{action}\"}}"), count as f64);
+        page.value(
+            &format!("hotset_actions_total{{action=\"{action}\"}}"),
+            count as f64,
+        );
     }
     let reclaimed = counts.reclaimed_bytes as f64;
-    page.counter("hotset_reclaimed_bytes", "Bytes reclaimed ahead of a crossing", reclaimed);
-    page.counter("hotset_yields", "Knobs left to the administrator", counts.yields as f64);
-    page.counter("hotset_failures", "Actions that failed", counts.failures as f64);
+    page.counter(
+        "hotset_reclaimed_bytes",
+        "Bytes reclaimed ahead of a crossing",
+        reclaimed,
+    );
+    page.counter(
+        "hotset_yields",
+        "Knobs left to the administrator",
+        counts.yields as f64,
+    );
+    page.counter(
+        "hotset_failures",
+        "Actions that failed",
+        counts.failures as f64,
+    );
     let unreadable = counts.unreadable as f64;
-    page.counter("hotset_unreadable_files", "Kernel files that gave nothing", unreadable);
-    page.counter("hotset_cpu_seconds", "CPU time of the daemon", harden::cpu_s());
-    page.gauge("hotset_dry_run", "1: nothing is written", f64::from(u8::from(dry)));
-    page.gauge("hotset_next_sample_seconds", "Sleep after the last sample", state.next_sample_s);
+    page.counter(
+        "hotset_unreadable_files",
+        "Kernel files that gave nothing",
+        unreadable,
+    );
+    page.counter(
+        "hotset_cpu_seconds",
+        "CPU time of the daemon",
+        harden::cpu_s(),
+    );
+    page.gauge(
+        "hotset_dry_run",
+        "1: nothing is written",
+        f64::from(u8::from(dry)),
+    );
+    page.gauge(
+        "hotset_next_sample_seconds",
+        "Sleep after the last sample",
+        state.next_sample_s,
+    );
 
     let nodes = &state.summary.nodes;
     page.head("hotset_free_pages", "gauge", "Free pages of a node");
     for node in nodes {
-        page.value(&format!("hotset_free_pages{{node=\"{}\"}}", node.id), node.free as f64);
+        page.value(
+            &format!("hotset_free_pages{{node=\"{}\"}}", node.id),
+            node.free as f64,
+        );
     }
-    page.head("hotset_watermark_pages", "gauge", "Watermarks of a node, its zones summed");
+    page.head(
+        "hotset_watermark_pages",
+        "gauge",
+        "Watermarks of a node, its zones summed",
+    );
     for node in nodes {
         for (mark, pages) in [("min", node.min), ("low", node.low), ("high", node.high)] {
-            let name = format!("hotset_watermark_pages{{node=\"{}\",mark=\"{mark}\"}}", node.id);
+            let name = format!(
+                "hotset_watermark_pages{{node=\"{}\",mark=\"{mark}\"}}",
+                node.id
+            );
             page.value(&name, pages as f64);
         }
     }
@@ -149,8 +200,14 @@ pub fn metrics(state: &State, dry: bool) -> String {
     let what = "Expected time until no block of the huge order is left; infinite: not falling";
     page.head("hotset_time_to_fragmentation_seconds", "gauge", what);
     for node in nodes {
-        let name = format!("hotset_time_to_fragmentation_seconds{{node=\"{}\"}}", node.id);
-        page.value(&name, node.order.time_to_exhaustion_s.unwrap_or(f64::INFINITY));
+        let name = format!(
+            "hotset_time_to_fragmentation_seconds{{node=\"{}\"}}",
+            node.id
+        );
+        page.value(
+            &name,
+            node.order.time_to_exhaustion_s.unwrap_or(f64::INFINITY),
+        );
     }
     let wanted = f64::from(state.summary.free_pages.wanted);
     let what = "vm.watermark_scale_factor as the forecast would have it";
@@ -158,7 +215,10 @@ pub fn metrics(state: &State, dry: bool) -> String {
     page.head("hotset_knob", "gauge", "Knobs as they stand");
     for knob in state.knobs.iter() {
         if let Some(value) = knob.value {
-            page.value(&format!("hotset_knob{{name=\"{}\"}}", knob.name), f64::from(value));
+            page.value(
+                &format!("hotset_knob{{name=\"{}\"}}", knob.name),
+                f64::from(value),
+            );
         }
     }
     page.0.push_str("# EOF\n");

@@ -16,7 +16,10 @@ impl Timer {
     pub fn new() -> io::Result<Timer> {
         // SAFETY: timerfd_create takes numbers only and returns a new descriptor or -1.
         owned(unsafe {
-            libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
+            libc::timerfd_create(
+                libc::CLOCK_MONOTONIC,
+                libc::TFD_NONBLOCK | libc::TFD_CLOEXEC,
+            )
         })
         .map(Timer)
     }

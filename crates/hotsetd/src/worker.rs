@@ -214,7 +214,9 @@ fn compact(root: &Path, node: u32) -> Result<(), Errno> {
 
 fn node_file(root: &Path, node: u32, name: &str) -> Text<512> {
     let root = root.display();
-    Text::of(format_args!("{root}/sys/devices/system/node/node{node}/{name}"))
+    Text::of(format_args!(
+        "{root}/sys/devices/system/node/node{node}/{name}"
+    ))
 }
 
 fn below(root: &Path, path: &str) -> Text<512> {

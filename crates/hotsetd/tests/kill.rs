@@ -6,7 +6,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const NAMES: [&str; 3] = ["vm.watermark_scale_factor", "vm.vfs_cache_pressure", "vm.swappiness"];
+const NAMES: [&str; 3] = [
+    "vm.watermark_scale_factor",
+    "vm.vfs_cache_pressure",
+    "vm.swappiness",
+];
 const ORIGINALS: [&str; 3] = ["10", "100", "60"];
 const TIMES: usize = 200;
 
@@ -95,11 +99,17 @@ fn killed_at_any_moment_200_times() {
                 Some(other) if other == which => "7777\n".to_owned(),
                 _ => format!("{}\n", ORIGINALS[which]),
             };
-            assert_eq!(found, wanted, "round {round}, {name}, was {before:?} after the kill");
+            assert_eq!(
+                found, wanted,
+                "round {round}, {name}, was {before:?} after the kill"
+            );
             std::fs::write(file(root, name), format!("{}\n", ORIGINALS[which])).unwrap();
         }
         assert!(!root.join("run/hotset/journal").exists(), "round {round}");
     }
     // Had no kill come while a knob was set, nothing would have been tested.
-    assert!(changed > TIMES / 4, "only {changed} of {TIMES} kills found a knob changed");
+    assert!(
+        changed > TIMES / 4,
+        "only {changed} of {TIMES} kills found a knob changed"
+    );
 }

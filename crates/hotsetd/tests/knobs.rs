@@ -48,9 +48,13 @@ fn a_write_is_undone_at_exit() {
     let written = knobs.set(WATERMARK_SCALE_FACTOR, Some("10"), "120");
     assert_eq!(written, Ok(Outcome::Written { from }));
     assert_eq!(read(&fixture.wsf()), "120\n");
-    knobs.set(WATERMARK_SCALE_FACTOR, Some("120"), "70").unwrap();
+    knobs
+        .set(WATERMARK_SCALE_FACTOR, Some("120"), "70")
+        .unwrap();
     assert_eq!(read(&fixture.wsf()), "70\n", "no rest of the longer value");
-    knobs.set("vm.lowmem_reserve_ratio", None, "128 128 32 0 0").unwrap();
+    knobs
+        .set("vm.lowmem_reserve_ratio", None, "128 128 32 0 0")
+        .unwrap();
     let mut told = Vec::new();
     knobs.give_back(|what| told.push(what));
     assert_eq!(told.len(), 2);
@@ -83,7 +87,9 @@ fn after_yielding_the_administrators_value_is_the_original() {
     std::fs::write(fixture.wsf(), "333\n").unwrap();
     let found = knobs.read(WATERMARK_SCALE_FACTOR).unwrap();
     assert_eq!(knobs.look(WATERMARK_SCALE_FACTOR, &found), Ok(true));
-    knobs.set(WATERMARK_SCALE_FACTOR, Some("333"), "400").unwrap();
+    knobs
+        .set(WATERMARK_SCALE_FACTOR, Some("333"), "400")
+        .unwrap();
     drop(knobs);
     // Killed here; the next one gives back.
     fixture.knobs().give_back(|_| {});
@@ -130,7 +136,10 @@ fn without_a_journal_nothing_is_written() {
 fn a_knob_that_is_not_there_or_empty_is_told_of() {
     let fixture = Fixture::new();
     let mut knobs = fixture.knobs();
-    assert_eq!(knobs.set("vm.no_such_thing", None, "1"), Err(Fault::Missing));
+    assert_eq!(
+        knobs.set("vm.no_such_thing", None, "1"),
+        Err(Fault::Missing)
+    );
     std::fs::write(fixture.wsf(), "").unwrap();
     let tried = knobs.set(WATERMARK_SCALE_FACTOR, None, "1");
     assert!(matches!(tried, Err(Fault::Read(_))), "{tried:?}");
@@ -143,7 +152,10 @@ fn a_dry_run_writes_neither_knob_nor_journal() {
     let journal = Journal::open(&fixture.journal(), "boot").unwrap();
     let mut knobs = Knobs::new(fixture.root.path(), journal, true);
     let from = value("10");
-    assert_eq!(knobs.set(WATERMARK_SCALE_FACTOR, None, "120"), Ok(Outcome::Dry { from }));
+    assert_eq!(
+        knobs.set(WATERMARK_SCALE_FACTOR, None, "120"),
+        Ok(Outcome::Dry { from })
+    );
     knobs.give_back(|_| panic!("a dry run has nothing to give back"));
     assert_eq!(read(&fixture.wsf()), "10\n");
     assert!(!fixture.journal().exists());
