@@ -58,7 +58,7 @@ impl fmt::Display for Error {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing => write!(f, "no such file; tried again later"),
+            Self::Missing => write!(f, "no such file"),
             Self::Denied => write!(
                 f,
                 "may not be read; run as root, or allow it in the sandbox"

@@ -167,8 +167,9 @@ impl Zoneinfo {
         let (value, after) = text::word(rest);
         let zone = self.zones.last_mut().ok_or("no zone before it")?;
         match name {
-            // Spaces before a line feed, or nothing at all.
             b"" => return Ok(section),
+            // Kernels 4.14 to 4.19 hide nr_indirectly_reclaimable: they print a number without a name.
+            _ if value.is_empty() && text::number(name).is_some() => return Ok(section),
             b"per-node" => {
                 let node = zone.node;
                 let block = self.nodes.grow();
