@@ -10,6 +10,8 @@ use crate::DecayingQuantile;
 #[derive(Clone, Debug)]
 pub struct BlockMaxima {
     past: DecayingQuantile,
+    /// Finished blocks.
+    blocks: u64,
     block_s: f64,
     /// Start of the block being built, and its largest value so far.
     block: Option<(f64, f64)>,
@@ -19,12 +21,14 @@ impl BlockMaxima {
     pub fn new(block_s: f64, half_life_s: f64) -> Self {
         BlockMaxima {
             past: DecayingQuantile::new(half_life_s),
+            blocks: 0,
             block_s,
             block: None,
         }
     }
 
-    /// A value seen at `now_s`. Also call it with 0: a block without events is an observation too.
+    /// A value seen at `now_s`. A block in which nothing was added does not count: the quantile is
+    /// that of the blocks with an event.
     pub fn add(&mut self, now_s: f64, value: f64) {
         let value = value.max(0.0);
         let Some((start, largest)) = self.block else {
@@ -34,11 +38,7 @@ impl BlockMaxima {
         let age = now_s - start;
         if age >= self.block_s {
             self.past.add(now_s, largest);
-            // Blocks that nobody looked at held nothing that anyone saw.
-            let skipped = (age / self.block_s).floor() - 1.0;
-            if skipped >= 1.0 {
-                self.past.add_weighted(now_s, 0.0, skipped);
-            }
+            self.blocks += 1;
             self.block = Some((now_s, value));
         } else {
             self.block = Some((start, largest.max(value)));
@@ -50,5 +50,10 @@ impl BlockMaxima {
         self.past
             .quantile(q)
             .max(self.block.map_or(0.0, |(_, largest)| largest))
+    }
+
+    /// Blocks with an event so far, the one being built among them.
+    pub fn count(&self) -> f64 {
+        self.blocks as f64 + f64::from(u8::from(self.block.is_some()))
     }
 }

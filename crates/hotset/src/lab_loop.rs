@@ -1,5 +1,6 @@
 //! `hotset lab loop`: demand traces and controllers in, one row for each pair out.
 use anyhow::{ensure, Result};
+use lab::model::kernel::AskedRate;
 use lab::model::sight::Settings;
 use lab::model::{generate, run, Controller, Row, Trace};
 use std::io::{self, Write};
@@ -31,6 +32,9 @@ pub struct Args {
     /// The kernel has no file to reclaim a node with: hotset has vm.watermark_scale_factor alone
     #[arg(long)]
     no_node_reclaim: bool,
+    /// A node is reclaimed at what direct reclaim has left over, not at kswapd's rate
+    #[arg(long)]
+    slow_node_reclaim: bool,
     /// Write what hotset did and why to standard error
     #[arg(long)]
     explain: bool,
@@ -50,7 +54,13 @@ pub fn run_loop(args: Args) -> Result<ExitCode> {
         }
     }
     ensure!(!paths.is_empty(), "no traces: give --demand FILE... or --generate DIR");
-    let settings = Settings { node_reclaim: !args.no_node_reclaim };
+    let settings = Settings {
+        node_reclaim: !args.no_node_reclaim,
+        asked_rate: match args.slow_node_reclaim {
+            true => AskedRate::Direct,
+            false => AskedRate::Kswapd,
+        },
+    };
     let mut out = io::stdout().lock();
     if !args.json {
         writeln!(out, "{}", heading())?;

@@ -15,7 +15,8 @@ struct Level {
     cap: u32,
     /// Of bursts as deep as were seen, the share to be ready for.
     quantile: f64,
-    /// On top of it.
+    /// On top of it, for the first burst: the n-th has an n-th of it, for the largest of n is on
+    /// average short of the next ones by that.
     margin: f64,
     /// Seconds ahead in which a crossing counts as predicted.
     horizon_s: f64,
@@ -25,19 +26,19 @@ const LEVELS: [Level; 3] = [
     Level {
         cap: 400,
         quantile: 0.80,
-        margin: 1.10,
+        margin: 0.5,
         horizon_s: 30.0,
     },
     Level {
         cap: 700,
         quantile: 0.90,
-        margin: 1.25,
+        margin: 1.0,
         horizon_s: 45.0,
     },
     Level {
         cap: 1000,
         quantile: 0.98,
-        margin: 1.50,
+        margin: 1.5,
         horizon_s: 60.0,
     },
 ];
@@ -62,6 +63,9 @@ const RECLAIMABLE_SHARE: f64 = 0.25;
 /// Hold: refilled when less than half of this many seconds of demand is left above low.
 const HOLD_S: f64 = 1.0;
 
+/// A node's managed pages by this are the most to ask for at once.
+const MOST_AT_ONCE: f64 = 128.0;
+
 pub(crate) struct FreePages {
     level: Level,
     nodes: Vec<Node>,
@@ -71,6 +75,8 @@ pub(crate) struct FreePages {
     /// Pages a second that kswapd was seen to free; the prior until it was.
     capacity: f64,
     correction: f64,
+    /// Until the sample that comes next.
+    interval_s: f64,
 }
 
 /// Differences since the last observation, machine-wide.
@@ -106,13 +112,16 @@ impl FreePages {
             knob: Knob::default(),
             capacity: CAPACITY_PRIOR_BYTES / machine.page_size as f64,
             correction: 1.0,
+            interval_s: config.sample_near_s,
         }
     }
 
     /// Updates what is known of the nodes; decides nothing.
     pub fn observe(&mut self, seen: &Observation, delta: &Delta, decision: &mut Decision) {
-        if delta.elapsed_s > 0.0 && delta.kswapd > 0.0 {
-            self.capacity = self.capacity.max(delta.kswapd / delta.elapsed_s);
+        if delta.elapsed_s > 0.0 && delta.stall_s == 0.0 {
+            // What was reclaimed on request kswapd can free as well: it is the same code.
+            let background = delta.kswapd.max(delta.proactive);
+            self.capacity = self.capacity.max(background / delta.elapsed_s);
         }
         let below: u64 = seen
             .nodes
@@ -261,7 +270,7 @@ impl FreePages {
         let floor_gap = gap(node.managed, node.min, self.knob.floor());
         let (free, low) = (node.free as f64, node.low as f64);
         let needed = (self.drawdown(slot) * faded).max(self.ahead(slot, node.managed));
-        if needed <= floor_gap || free < low {
+        if needed <= floor_gap || tracked.overloaded {
             return;
         }
         let rate = tracked
@@ -272,9 +281,8 @@ impl FreePages {
         if free >= low + band / 2.0 {
             return;
         }
-        let pages = (low + band - free)
-            .min(node.managed as f64 / 100.0)
-            .min(node.file as f64 / 8.0);
+        let most = (node.managed as f64 / MOST_AT_ONCE).min(node.file as f64 / 8.0);
+        let pages = (low + band - free).min(most);
         if pages < 256.0 {
             return;
         }
@@ -286,7 +294,8 @@ impl FreePages {
 
     /// The drawdown to be ready for, from what was seen.
     fn drawdown(&self, slot: usize) -> f64 {
-        self.depths[slot].quantile(self.level.quantile) * self.level.margin
+        let depths = &self.depths[slot];
+        depths.quantile(self.level.quantile) * (1.0 + self.level.margin / (depths.count() + 1.0))
     }
 
     /// What is coming, from the forecast: demand beyond what kswapd can free, while it lasts. A
@@ -330,8 +339,9 @@ impl FreePages {
     }
 
     /// When to look again, seconds: a quarter of the time until something can have happened.
-    pub fn next_sample_s(&self, seen: &Observation, config: &Config) -> f64 {
-        let mut next_s = config.sample_far_s;
+    pub fn next_sample_s(&mut self, seen: &Observation, config: &Config) -> f64 {
+        // Longer by steps: what was busy a moment ago may be again.
+        let mut next_s = config.sample_far_s.min(self.interval_s * 1.5);
         for node in seen.nodes {
             let Some(slot) = self.find(node.id) else {
                 continue;
@@ -346,7 +356,8 @@ impl FreePages {
                 next_s = next_s.min(above / fall / 4.0);
             }
         }
-        next_s.max(config.sample_near_s)
+        self.interval_s = next_s.max(config.sample_near_s);
+        self.interval_s
     }
 
     fn find(&self, id: u32) -> Option<usize> {

@@ -46,6 +46,8 @@ pub(crate) struct Node {
     pub earliest_s: Option<f64>,
     pub predicted: bool,
     pub order: OrderForecast,
+    /// It has stalled for so long that headroom no longer matters.
+    pub overloaded: bool,
     /// Gross demand of the last interval, pages a second.
     pub rate: f64,
 }
@@ -64,6 +66,7 @@ impl Node {
             earliest_s: None,
             predicted: false,
             order: OrderForecast::default(),
+            overloaded: false,
             rate: 0.0,
         }
     }
@@ -150,16 +153,19 @@ impl Node {
             excursion.direct += shared.direct * (stall_s / shared.stall_s);
             excursion.stolen_in_stall += shared.stolen * share;
         }
+        self.overloaded = excursion.stall_s >= USEFUL_STALL_S;
         let mut depth = excursion.depth;
         if excursion.stall_s > 0.0 {
             // At min the demand hides behind the stall. What was missing lies between what direct
             // reclaim gave (the burst ended with the stall) and all that was stolen in the stall
-            // (the burst came at once): the geometric middle of the two.
-            let missing = (excursion.direct * excursion.stolen_in_stall).sqrt();
+            // (the burst came at once). Between the two on the logarithmic scale, a third of the way
+            // up: after the burst the backlog goes quickly.
+            let missing = (excursion.direct.powi(2) * excursion.stolen_in_stall).cbrt();
             depth = (excursion.low - excursion.min).max(depth) + missing;
         }
         if !below {
             self.excursion = None;
+            self.overloaded = false;
         }
         depth
     }

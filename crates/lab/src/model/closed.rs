@@ -13,8 +13,10 @@ pub const STEP_S: f64 = 0.01;
 const STEPS: usize = 10;
 /// vm.watermark_scale_factor as kernels start with it.
 pub const DEFAULT_WSF: u32 = 10;
-/// A stall of so many seconds wakes the policy at once, as a PSI trigger would.
-const TRIGGER_S: f64 = 0.05;
+/// A stall of so many seconds wakes the policy at once, as a PSI trigger would, and no more often
+/// than once in its window (Documentation/accounting/psi.rst).
+pub const TRIGGER_S: f64 = 0.05;
+pub const WINDOW_S: f64 = 0.5;
 
 /// Who sets the knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +110,7 @@ pub fn run(
         _ => DEFAULT_WSF,
     };
     let mut kernel = Kernel::new(trace.machine, trace.free, trace.cache, trace.phi, wsf);
+    kernel.asked_rate = settings.asked_rate;
     let mut sight = match controller {
         Controller::Hotset(level) => Some(Sight::new(trace, level, settings)),
         _ => None,
@@ -118,12 +121,16 @@ pub fn run(
     let (mut free_min, mut wsf_max) = (f64::INFINITY, wsf);
     let mut counts = Counts::default();
     let mut wake_s = 0.0;
-    let mut stalled_s = 0.0;
+    let (mut stalled_s, mut armed_s) = (0.0, 0.0);
     for (index, demand) in trace.rows.iter().enumerate() {
         for step in 0..STEPS {
             let now_s = (index * STEPS + step) as f64 * STEP_S;
             if let Some(sight) = sight.as_mut() {
-                if now_s + 1e-9 >= wake_s || kernel.stall_s - stalled_s >= TRIGGER_S {
+                let triggered = kernel.stall_s - stalled_s >= TRIGGER_S && now_s >= armed_s;
+                if now_s + 1e-9 >= wake_s || triggered {
+                    if triggered {
+                        armed_s = now_s + WINDOW_S;
+                    }
                     sight.look(now_s, &kernel, &mut decision);
                     for (action, reason) in decision.actions() {
                         told(now_s, action, reason);

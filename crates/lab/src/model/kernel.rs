@@ -57,6 +57,19 @@ pub struct Kernel {
     pub out_of_memory: bool,
     /// Pages that the controller asked for and that are not yet freed.
     pub asked: f64,
+    pub asked_rate: AskedRate,
+}
+
+/// Not in model.h: at what rate a write to the node's `reclaim` file (or `memory.reclaim`) frees
+/// pages, beside kswapd.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AskedRate {
+    /// kswapd's: the writer is one thread in the same code, with nothing else to do.
+    #[default]
+    Kswapd,
+    /// What direct reclaim has left over of its own in this step: the writer is one more of those
+    /// who reclaim in their own context.
+    Direct,
 }
 
 impl Kernel {
@@ -81,6 +94,7 @@ impl Kernel {
             allocated: 0.0,
             out_of_memory: false,
             asked: 0.0,
+            asked_rate: AskedRate::default(),
         };
         kernel.set_wsf(wsf);
         kernel
@@ -116,6 +130,7 @@ impl Kernel {
             1.0
         };
         let mut got = want;
+        let mut direct_left = self.machine.direct_rate * dt;
         if self.free - want < self.machine.min {
             let above_min = (self.free - self.machine.min).max(0.0);
             let need = want - above_min;
@@ -123,6 +138,7 @@ impl Kernel {
             self.cache -= reclaimed;
             self.free += reclaimed;
             self.direct_steal += reclaimed;
+            direct_left -= reclaimed;
             got = (above_min + reclaimed).min(want);
             self.stall_s += dt;
             self.stall_pages += need;
@@ -136,7 +152,6 @@ impl Kernel {
         self.anon += got * anon_share;
         self.cache += got * (1.0 - anon_share);
 
-        let mut budget = self.machine.kswapd_rate * dt;
         if !self.kswapd_awake && self.free < self.low {
             self.kswapd_awake = true;
             self.kswapd_wakes += 1;
@@ -148,18 +163,18 @@ impl Kernel {
             self.cache -= reclaimed;
             self.free += reclaimed;
             self.kswapd_steal += reclaimed;
-            budget -= reclaimed;
             if self.free >= self.high - 0.5 {
                 self.kswapd_awake = false;
             }
         }
-        self.serve_asked(budget);
+        self.serve_asked(match self.asked_rate {
+            AskedRate::Kswapd => self.machine.kswapd_rate * dt,
+            AskedRate::Direct => direct_left,
+        });
         self.phi = (self.phi + demand.dphi * dt).clamp(0.02, 1.0);
     }
 
-    /// Not in model.h: the nodes' `reclaim` file. What the controller asked for is freed with what
-    /// kswapd left over of its own rate in this step, so that both together free no more pages a
-    /// second than kswapd alone can.
+    /// Frees up to `budget` of what the controller asked for.
     fn serve_asked(&mut self, budget: f64) {
         if self.asked <= 0.0 {
             return;

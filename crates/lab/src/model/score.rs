@@ -2,7 +2,7 @@
 //!
 //! Measured in the open loop: the policy watches the trace under the kernel's default and none of
 //! its actions is done, for where it acts the crossing that it foretold does not come.
-use super::closed::{DEFAULT_WSF, STEP_S};
+use super::closed::{DEFAULT_WSF, STEP_S, WINDOW_S};
 use super::demand::Trace;
 use super::kernel::Kernel;
 use super::sight::{Settings, Sight};
@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The forecast's score.
 #[derive(Clone, Debug, Serialize)]
 pub struct Score {
-    /// Crossings of the low watermark that a straight line foretells: see [`Forecasts::score`].
+    /// Exhaustions (free pages fall to kswapd's watermarks, below high) that a straight line foretells: see [`Forecasts::score`].
     pub reclaim_episodes: usize,
     /// Those that the policy foretold before they came.
     pub predicted: usize,
@@ -26,10 +26,19 @@ pub struct Score {
 /// Free pages and the policy's word, ten times a second, with nobody acting.
 pub struct Forecasts {
     free: Vec<f64>,
+    /// Did kswapd wake in this tenth? Within a step it may have refilled already.
+    woke: Vec<bool>,
     predicted: Vec<bool>,
     managed: f64,
-    low: f64,
     high: f64,
+}
+
+/// A stay below high.
+struct Stay {
+    crossing: usize,
+    end: usize,
+    /// The free pages had stood well above before: not the one that the trace starts in.
+    ahead: bool,
 }
 
 /// Points a second.
@@ -37,10 +46,10 @@ const HZ: usize = 10;
 /// A crossing is one when the free pages stood so much of the managed pages above high since the
 /// last one.
 const RECOVERED: f64 = 0.01;
-/// The line is drawn through [T - 12 s, T - 2 s], or what there is of the fall.
-const LINE_S: usize = 10;
-const BEFORE_S: usize = 2;
-/// It must meet low between a third of the time that was left and three times that.
+/// Lines are drawn through so many seconds of the fall, or what there is of it, and end a fifth of
+/// that before the crossing: a noisy fall shows itself only from further away.
+const LINES_S: [usize; 4] = [10, 30, 60, 120];
+/// It must meet high between a third of the time that was left and three times that.
 const FACTOR: f64 = 3.0;
 /// Seconds before a crossing in which a word about it is no false alarm.
 const FORETELLING_S: usize = 120;
@@ -57,32 +66,35 @@ impl Forecasts {
         );
         let mut sight = Sight::new(trace, level, settings);
         let mut decision = Decision::default();
-        let (mut wake_s, mut word) = (0.0, false);
+        let (mut wake_s, mut stalled_s, mut word) = (0.0, 0.0, false);
         let mut forecasts = Forecasts {
             free: Vec::with_capacity(trace.rows.len()),
+            woke: Vec::with_capacity(trace.rows.len()),
             predicted: Vec::with_capacity(trace.rows.len()),
             managed: trace.machine.managed,
-            low: kernel.low,
             high: kernel.high,
         };
         for (index, demand) in trace.rows.iter().enumerate() {
+            let wakes = kernel.kswapd_wakes;
             for step in 0..HZ {
                 let now_s = (index * HZ + step) as f64 * STEP_S;
-                if now_s + 1e-9 >= wake_s {
+                if now_s + 1e-9 >= wake_s || kernel.stall_s - stalled_s >= WINDOW_S {
                     sight.look(now_s, &kernel, &mut decision);
                     word = decision.summary.nodes.iter().any(|node| node.predicted);
                     wake_s = now_s + decision.next_sample_s;
+                    stalled_s = kernel.stall_s;
                 }
                 kernel.step(STEP_S, *demand);
             }
             forecasts.free.push(kernel.free);
+            forecasts.woke.push(kernel.kswapd_wakes > wakes);
             forecasts.predicted.push(word);
         }
         forecasts
     }
 
-    /// Stays below low: from the crossing until the free pages have recovered.
-    fn stays(&self) -> Vec<(usize, usize)> {
+    /// Stays below high: from the crossing until the free pages have recovered.
+    fn stays(&self) -> Vec<Stay> {
         let recovered = self.high + RECOVERED * self.managed;
         let mut stays = Vec::new();
         let mut armed = false;
@@ -90,14 +102,15 @@ impl Forecasts {
         while index < self.free.len() {
             if self.free[index] >= recovered {
                 armed = true;
-            } else if self.free[index] < self.low {
+            } else if self.woke[index] || self.free[index] < self.high {
                 let end = (index..self.free.len())
                     .find(|&at| self.free[at] >= recovered)
                     .unwrap_or(self.free.len());
-                // One that the trace starts in was never ahead.
-                if armed {
-                    stays.push((index, end));
-                }
+                stays.push(Stay {
+                    crossing: index,
+                    end,
+                    ahead: armed,
+                });
                 armed = false;
                 index = end;
                 continue;
@@ -107,19 +120,20 @@ impl Forecasts {
         stays
     }
 
-    /// Would the straight line through ten seconds of the fall, two seconds before, have met low at
-    /// about the right time? Of a burst that starts in the last seconds it would not.
+    /// Would a straight line through the fall, drawn in time, have met high at about the right time?
+    /// Of a burst that starts in the last seconds none would.
     fn predictable(&self, crossing: usize, since: usize) -> bool {
-        let end = crossing.saturating_sub(BEFORE_S * HZ);
-        let start = end.saturating_sub(LINE_S * HZ).max(since);
-        if end < start + HZ {
-            return false;
-        }
-        let fall = (self.free[start] - self.free[end]) / (end - start) as f64;
-        let left = self.free[end] - self.low;
-        let steps = left / fall;
-        let real = (crossing - end) as f64;
-        fall > 0.0 && steps <= real * FACTOR && steps >= real / FACTOR
+        LINES_S.iter().any(|&line_s| {
+            let end = crossing.saturating_sub(line_s * HZ / 5);
+            let start = end.saturating_sub(line_s * HZ).max(since);
+            if end < start + line_s * HZ / 5 {
+                return false;
+            }
+            let fall = (self.free[start] - self.free[end]) / (end - start) as f64;
+            let steps = (self.free[end] - self.high) / fall;
+            let real = (crossing - end) as f64;
+            fall > 0.0 && steps <= real * FACTOR && steps >= real / FACTOR
+        })
     }
 
     /// The crossings, those foretold, and false alarms.
@@ -128,7 +142,12 @@ impl Forecasts {
         let (mut episodes, mut leads) = (0, Vec::new());
         let mut inside = vec![false; self.free.len()];
         let mut since = 0;
-        for &(crossing, end) in &stays {
+        for &Stay {
+            crossing,
+            end,
+            ahead: armed,
+        } in &stays
+        {
             let ahead = crossing.saturating_sub(FORETELLING_S * HZ).max(since);
             inside[ahead..end].fill(true);
             // The fall starts at the highest point since the last stay.
@@ -136,7 +155,7 @@ impl Forecasts {
                 .rev()
                 .max_by(|&a, &b| self.free[a].total_cmp(&self.free[b]))
                 .unwrap_or(since);
-            if self.predictable(crossing, top) {
+            if armed && self.predictable(crossing, top) {
                 episodes += 1;
                 // The word must stand without a break until the crossing, or be the last one.
                 let mut first = crossing;
@@ -149,9 +168,7 @@ impl Forecasts {
             }
             since = end;
         }
-        // Below low from the start on: nothing to foretell either.
-        let outside = |at: &usize| !inside[*at] && self.free[*at] >= self.high;
-        let seconds = (0..self.free.len()).step_by(HZ).filter(outside);
+        let seconds = (0..self.free.len()).step_by(HZ).filter(|&at| !inside[at]);
         let (mut all, mut wrong) = (0u32, 0u32);
         for at in seconds {
             all += 1;

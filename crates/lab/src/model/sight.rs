@@ -1,6 +1,6 @@
 //! What the policy sees of the model.
 use super::demand::Trace;
-use super::kernel::{Kernel, ORDERS};
+use super::kernel::{AskedRate, Kernel, ORDERS};
 use policy::{
     Config, Decision, Knobs, Machine, Meminfo, Modules, NodeObservation, Observation, Policy,
     Pressure, Vmstat,
@@ -11,11 +11,16 @@ use policy::{
 pub struct Settings {
     /// Has the kernel a file to reclaim a node?
     pub node_reclaim: bool,
+    /// How fast it is.
+    pub asked_rate: AskedRate,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { node_reclaim: true }
+        Settings {
+            node_reclaim: true,
+            asked_rate: AskedRate::default(),
+        }
     }
 }
 
