@@ -2,6 +2,7 @@
 use crate::zst;
 use anyhow::{ensure, Context, Result};
 use clap::Args;
+use kernfs::knobs::Knob;
 use kernfs::samples::Record;
 use kernfs::{News, Options, Root, Sample, Sampler, Sources};
 use lab::stop::Stop;
@@ -52,6 +53,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let stop = Stop::on_signals()?;
     let options = Options {
         sources: Sources::LOOP | Sources::PSI_CPU | Sources::PSI_IO,
+        knobs: Knob::ALL.to_vec(),
         ..Options::default()
     };
     let mut sampler = Sampler::new(Root::new(&args.root), options);

@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// No file of interest comes near it: zoneinfo of 1024 CPUs and 8 nodes is 2 MB.
 const LIMIT: usize = 16 << 20;
 const FIRST_SIZE: usize = 64 << 10;
+const LINE: usize = 128;
 
 /// Bytes of the file that was read last; one for all files.
 #[derive(Debug)]
@@ -26,8 +27,11 @@ impl Default for Buffer {
 /// How the kernel makes a file's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// In one piece: sysctls, sysfs, single_open() files. One pread(2) gives all.
+    /// In one piece: sysfs, single_open() files. One pread(2) gives all.
     Whole,
+    /// The same and short, as sysctls are. Of those the kernel allocates and clears as much as is
+    /// asked for (`proc_sys_call_handler`): asking for 64 KiB takes four times as long as for a line.
+    Line,
     /// Record by record: only a read of nothing tells the end.
     Records,
 }
@@ -139,13 +143,17 @@ impl Held {
                 }
                 buffer.0.resize(filled * 2, 0);
             }
-            let got = match rustix::io::pread(fd, &mut buffer.0[filled..], filled as u64) {
+            let end = match self.shape {
+                Shape::Line => buffer.0.len().min(filled + LINE),
+                Shape::Whole | Shape::Records => buffer.0.len(),
+            };
+            let got = match rustix::io::pread(fd, &mut buffer.0[filled..end], filled as u64) {
                 Err(Errno::INTR) => continue,
                 other => other?,
             };
             filled += got;
-            let done = got == 0 || (self.shape == Shape::Whole && filled < buffer.0.len());
-            if done {
+            let whole = self.shape != Shape::Records && filled < end;
+            if got == 0 || whole {
                 return Ok(filled);
             }
         }
@@ -195,7 +203,7 @@ mod tests {
         let mut buffer = Buffer::default();
         let long = vec![b'x'; 3 * FIRST_SIZE + 7];
         std::fs::write(&path, &long).unwrap();
-        for shape in [Shape::Whole, Shape::Records] {
+        for shape in [Shape::Whole, Shape::Line, Shape::Records] {
             let mut file = Held::new(path.clone(), shape, true);
             assert_eq!(file.read(&mut buffer).unwrap(), long);
         }

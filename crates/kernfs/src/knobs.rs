@@ -12,6 +12,14 @@ macro_rules! knobs {
         impl Knob {
             pub const ALL: &'static [Self] = &[$(Self::$knob),*];
 
+            /// Those that the policy looks at with every sample.
+            pub const LOOP: &'static [Self] = &[
+                Self::WatermarkScaleFactor,
+                Self::CompactionProactiveness,
+                Self::VfsCachePressure,
+                Self::NegativeDentryLimit,
+            ];
+
             /// The sysctl's dotted name.
             #[must_use]
             pub fn name(self) -> &'static str {

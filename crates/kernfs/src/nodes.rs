@@ -4,11 +4,17 @@ use crate::knobs;
 use crate::sampler::{Reader, Source};
 use crate::{Root, Sample};
 
+const HUGE_ROUNDS: u32 = 15;
+
 /// Nodes met so far, by the order they were met in.
 #[derive(Debug)]
 pub(crate) struct NodeSet {
     root: Root,
     nodes: Vec<NodeSources>,
+    /// KiB in all pools when their files were last read.
+    total: Option<u64>,
+    /// Samples since.
+    rounds: u32,
 }
 
 #[derive(Debug)]
@@ -35,6 +41,8 @@ impl NodeSet {
         Self {
             root,
             nodes: Vec::new(),
+            total: None,
+            rounds: 0,
         }
     }
 
@@ -48,30 +56,44 @@ impl NodeSet {
     }
 
     /// Fills in [`crate::sample::Node::huge`]. Whether all that was there could be read.
+    ///
+    /// The pools' files are read only where there are several nodes, and then when meminfo's total
+    /// has changed and every [`HUGE_ROUNDS`]th time: pages that move from node to node.
     pub(crate) fn huge(&mut self, reader: &mut Reader, sample: &mut Sample) -> bool {
+        let total = sample.meminfo.hugetlb();
+        if let ([node], Some(kib)) = (&mut sample.nodes[..], total) {
+            let pages = kib / (page_size() / 1024).max(1);
+            self.of(node.id).huge = pages;
+            node.huge = pages;
+            return true;
+        }
+        let known = sample.nodes.iter();
+        let known = known.filter(|node| self.nodes.iter().any(|known| known.id == node.id));
+        let same = total.is_some() && total == self.total && known.count() == sample.nodes.len();
+        if same && self.rounds < HUGE_ROUNDS {
+            self.rounds += 1;
+            self.keep_huge(sample);
+            return true;
+        }
         let mut fine = true;
-        // Kernels without CONFIG_NUMA have no node directories: what there is, is node 0's.
-        let whole = match sample.nodes.len() {
-            1 => sample.meminfo.hugetlb(),
-            _ => None,
-        };
         for node in sample.nodes.iter_mut() {
             let sources = self.of(node.id);
-            let mut sum: Option<u64> = None;
+            sources.huge = 0;
             for pool in &mut sources.pools {
                 match reader.take(&mut pool.count, knobs::parse) {
                     Some(count) => {
-                        let pages = u64::try_from(count).unwrap_or(0).saturating_mul(pool.pages);
-                        sum = Some(sum.unwrap_or(0).saturating_add(pages));
+                        let pages = u64::try_from(count).unwrap_or(0);
+                        let pages = pages.saturating_mul(pool.pages);
+                        sources.huge = sources.huge.saturating_add(pages);
                     }
                     None => fine = false,
                 }
             }
-            let kib = page_size() / 1024;
-            let fallback = || Some(whole? / kib.max(1));
-            sources.huge = sum.or_else(fallback).unwrap_or(0);
             node.huge = sources.huge;
         }
+        // What could not be read is tried again with the next sample.
+        self.total = total.filter(|_| fine);
+        self.rounds = 0;
         fine
     }
 
@@ -135,7 +157,7 @@ impl NodeSources {
             if let Some(kib) = size {
                 pools.push(Pool {
                     pages: kib.saturating_mul(1024) / page_size(),
-                    count: Source::new(entry.path().join("nr_hugepages"), Shape::Whole, true),
+                    count: Source::new(entry.path().join("nr_hugepages"), Shape::Line, true),
                 });
             }
         }

@@ -72,7 +72,7 @@ impl BitOr for Sources {
 pub struct Options {
     /// Read by [`Sampler::sample`].
     pub sources: Sources,
-    /// Knobs to read with [`Sources::KNOBS`].
+    /// Knobs to read with [`Sources::KNOBS`]; [`Knob::LOOP`] by default.
     pub knobs: Vec<Knob>,
     /// Directories of cgroups, as on a machine (`/sys/fs/cgroup/user.slice`).
     pub cgroups: Vec<PathBuf>,
@@ -82,7 +82,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             sources: Sources::LOOP,
-            knobs: Knob::ALL.to_vec(),
+            knobs: Knob::LOOP.to_vec(),
             cgroups: Vec::new(),
         }
     }
@@ -233,8 +233,9 @@ impl Sampler {
         let knobs = options.knobs.iter();
         let knobs = knobs.map(|&knob| {
             let path = root.sysctl(knob.name());
-            (knob, Source::new(path, Shape::Whole, false))
+            (knob, Source::new(path, Shape::Line, false))
         });
+        let line = |path: &str| Source::new(root.path(path), Shape::Line, false);
         let machine = Machine::of(&root);
         let cgroups = options.cgroups.iter();
         Self {
@@ -247,11 +248,11 @@ impl Sampler {
             // PSI may be left out of a kernel, or be switched off at boot.
             psi: ["memory", "cpu", "io"]
                 .map(|name| whole(&format!("/proc/pressure/{name}"), false)),
-            dentry_state: whole("/proc/sys/fs/dentry-state", false),
-            inode_nr: whole("/proc/sys/fs/inode-nr", false),
+            dentry_state: line("/proc/sys/fs/dentry-state"),
+            inode_nr: line("/proc/sys/fs/inode-nr"),
             knobs: knobs.collect(),
             lru_gen: ["enabled", "min_ttl_ms"]
-                .map(|name| whole(&format!("/sys/kernel/mm/lru_gen/{name}"), false)),
+                .map(|name| line(&format!("/sys/kernel/mm/lru_gen/{name}"))),
             generations: Source::new(
                 root.path("/sys/kernel/debug/lru_gen"),
                 Shape::Records,

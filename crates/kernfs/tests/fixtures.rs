@@ -9,11 +9,11 @@ use kernfs::{Options, Root, Sample, Sampler, Sources};
 fn sampled(name: &str) -> Sample {
     let options = Options {
         sources: Sources::ALL | Sources::GENERATIONS,
+        knobs: Knob::ALL.to_vec(),
         cgroups: match name {
             "6.18" => vec![],
             _ => vec!["/sys/fs/cgroup/user.slice".into()],
         },
-        ..Options::default()
     };
     let mut sampler = Sampler::new(Root::new(common::fixture(name)), options);
     let mut sample = Sample::default();
