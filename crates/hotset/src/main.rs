@@ -6,6 +6,7 @@ mod kernel;
 mod lab;
 mod lab_loop;
 mod record;
+mod status;
 mod zst;
 
 /// Keeps a Linux machine's working set in memory, and proves it.
@@ -26,6 +27,8 @@ enum Command {
     Lab(lab::Command),
     /// Record samples of this machine's memory, for `hotset replay`
     Record(record::RecordArgs),
+    /// What the daemon measures, forecasts, has done, and why
+    Status(status::StatusArgs),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Record(args) => record::run(&args),
+        Command::Status(args) => status::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 /// The status document. Numbers are in the units that their names say; pages are of the machine's
 /// page size.
-pub fn status(state: &State, config: &policy::Config, journal: &Journal, dry: bool) -> Value {
+pub fn status(state: &State, policy: &policy::Policy, journal: &Journal, dry: bool) -> Value {
+    let config = policy.config();
     let now_s = harden::now_s();
     let summary = &state.summary;
     let nodes: Vec<Value> = summary
@@ -56,6 +57,7 @@ pub fn status(state: &State, config: &policy::Config, journal: &Journal, dry: bo
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "pid": std::process::id(),
+        "page_size": policy.machine().page_size,
         "dry_run": dry,
         "aggressiveness": config.aggressiveness,
         "uptime_s": now_s - state.started_s,
