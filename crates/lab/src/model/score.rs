@@ -51,6 +51,8 @@ const RECOVERED: f64 = 0.01;
 const LINES_S: [usize; 4] = [10, 30, 60, 120];
 /// It must meet high between a third of the time that was left and three times that.
 const FACTOR: f64 = 3.0;
+/// The trace's last seconds, in which a word may be about what comes after its end.
+const UNKNOWN_S: usize = 60;
 /// Seconds before a crossing in which a word about it is no false alarm.
 const FORETELLING_S: usize = 120;
 
@@ -123,6 +125,11 @@ impl Forecasts {
     /// Would a straight line through the fall, drawn in time, have met high at about the right time?
     /// Of a burst that starts in the last seconds none would.
     fn predictable(&self, crossing: usize, since: usize) -> bool {
+        // A burst: half of the last ten seconds' fall came in the last two.
+        let before = |seconds: usize| self.free[crossing.saturating_sub(seconds * HZ).max(since)];
+        if before(2) - self.free[crossing] > (before(10) - self.free[crossing]) / 2.0 {
+            return false;
+        }
         LINES_S.iter().any(|&line_s| {
             let end = crossing.saturating_sub(line_s * HZ / 5);
             let start = end.saturating_sub(line_s * HZ).max(since);
@@ -168,7 +175,9 @@ impl Forecasts {
             }
             since = end;
         }
-        let seconds = (0..self.free.len()).step_by(HZ).filter(|&at| !inside[at]);
+        // Nobody knows whether the last words were right.
+        let known = self.free.len().saturating_sub(UNKNOWN_S * HZ);
+        let seconds = (0..known).step_by(HZ).filter(|&at| !inside[at]);
         let (mut all, mut wrong) = (0u32, 0u32);
         for at in seconds {
             all += 1;
