@@ -342,12 +342,8 @@ impl Daemon {
     /// The status document.
     pub fn status(&self) -> Vec<u8> {
         let journal = self.knobs.journal();
-        let document = crate::tell::status(
-            &self.state,
-            self.policy.config(),
-            journal,
-            self.config.dry_run,
-        );
+        let dry = self.config.dry_run;
+        let document = crate::tell::status(&self.state, &self.policy, journal, dry);
         let mut bytes = serde_json::to_vec(&document).unwrap_or_default();
         bytes.push(b'\n');
         bytes
