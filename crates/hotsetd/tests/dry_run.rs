@@ -130,6 +130,8 @@ fn no_system_call_of_it_writes() {
         lines.contains("proc/zoneinfo") && lines.contains("epoll_"),
         "not traced"
     );
+    // No page frame is looked at one by one.
+    assert!(!lines.contains("/proc/kpage"));
     let wrong: Vec<_> = lines.lines().filter(|line| writes(line)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
