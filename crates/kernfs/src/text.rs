@@ -1,4 +1,5 @@
 //! Bytes of the kernel's text files, cut without allocating.
+use crate::fields::Fields;
 use crate::ErrorKind;
 
 /// The lines of a file, counted from 1.
@@ -23,6 +24,31 @@ pub fn lines(text: &[u8]) -> Result<Lines<'_>, ErrorKind> {
         None => Err(ErrorKind::Truncated {
             missing: "its first line",
         }),
+    }
+}
+
+impl Lines<'_> {
+    /// Whether the next line was what `fields` expects there, and is taken; see [`Fields::expect`].
+    #[inline]
+    pub(crate) fn expect(&mut self, fields: &mut Fields) -> bool {
+        let Some(taken) = fields.expect(self.rest) else {
+            return false;
+        };
+        self.rest = &self.rest[taken..];
+        self.number = self.number.saturating_add(1);
+        true
+    }
+
+    /// The same for a line that may be indented.
+    #[inline]
+    pub(crate) fn expect_indented(&mut self, fields: &mut Fields) -> bool {
+        let indented = trim_start(self.rest);
+        let Some(taken) = fields.expect(indented) else {
+            return false;
+        };
+        self.rest = &indented[taken..];
+        self.number = self.number.saturating_add(1);
+        true
     }
 }
 

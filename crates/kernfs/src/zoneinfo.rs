@@ -134,7 +134,19 @@ impl Zoneinfo {
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), ErrorKind> {
         self.clear();
         let mut section = None;
-        for (line, bytes) in text::lines(bytes)? {
+        let mut lines = text::lines(bytes)?;
+        loop {
+            let expected = match section {
+                Some(Section::Node) => self.nodes.last_mut().map(|block| &mut block.stats.fields),
+                Some(Section::Zone) => self.zones.last_mut().map(|zone| &mut zone.all.fields),
+                Some(Section::Pagesets) | None => None,
+            };
+            if let Some(fields) = expected {
+                while lines.expect_indented(fields) {}
+            }
+            let Some((line, bytes)) = lines.next() else {
+                break;
+            };
             let malformed = |what| ErrorKind::Malformed { line, what };
             if bytes.starts_with(b"Node ") {
                 // A zone ends where the next begins: no other line can be trusted to be there.

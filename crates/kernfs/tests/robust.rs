@@ -155,6 +155,51 @@ proptest! {
         parsers.all(&text);
     }
 
+    /// The quick way, for lines that stand where they stood last time, against the slow one.
+    #[test]
+    fn what_was_read_before_makes_no_difference(
+        name in prop::sample::select(common::ALL.to_vec()),
+        at in any::<prop::sample::Index>(),
+        byte in prop::sample::select(b"0 9\n:anZ-\t".to_vec()),
+        insert in any::<bool>(),
+    ) {
+        let (mut warm, mut fresh) = (Parsers::default(), Parsers::default());
+        for file in ["proc/vmstat", "proc/zoneinfo", "proc/meminfo", "proc/buddyinfo"] {
+            let mut text = common::text(name, file).into_bytes();
+            warm.all(&text);
+            let at = at.index(text.len());
+            if insert {
+                text.insert(at, byte);
+            } else {
+                text[at] = byte;
+            }
+            macro_rules! same {
+                ($parser:ident, $shown:expr) => {
+                    let results = [warm.$parser.parse(&text), fresh.$parser.parse(&text)];
+                    prop_assert_eq!(&results[0], &results[1]);
+                    if results[0].is_ok() {
+                        prop_assert_eq!($shown(&warm.$parser), $shown(&fresh.$parser));
+                    }
+                };
+            }
+            let shown = |fields: &kernfs::Fields| {
+                fields.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>()
+            };
+            same!(vmstat, |vmstat: &Vmstat| (shown(&vmstat.fields), vmstat.nr_free_pages()));
+            same!(meminfo, |meminfo: &Meminfo| (shown(&meminfo.fields), meminfo.slab()));
+            same!(buddyinfo, |found: &Buddyinfo| found.zones.to_vec());
+            same!(zoneinfo, |found: &Zoneinfo| {
+                let zones = found.zones.iter();
+                let zones = zones.map(|zone| {
+                    (zone.node, zone.name, zone.free, zone.high, shown(&zone.all.fields))
+                });
+                let nodes = found.nodes.iter();
+                let nodes = nodes.map(|node| (node.id, shown(&node.stats.fields)));
+                (zones.collect::<Vec<_>>(), nodes.collect::<Vec<_>>())
+            });
+        }
+    }
+
     #[test]
     fn numbers_come_through_as_they_are(values in prop::collection::vec(any::<u64>(), 1..60)) {
         let lines = values.iter().enumerate();
