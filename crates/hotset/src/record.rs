@@ -70,7 +70,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     );
     let mut output = Output::open(&args.output, args.force)?;
     let start = Instant::now();
-    let mut written = 0u64;
+    let (mut written, mut tick) = (0u64, 0f64);
     loop {
         for news in sampler.news() {
             match news {
@@ -84,8 +84,10 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         }
         output.write(&record)?;
         written += 1;
-        // From the start, so that the time that a sample takes does not add up.
-        let next = interval.mul_f64(written as f64);
+        // From the start, so that the time that a sample takes does not add up; what was missed
+        // while the output stood still is not made up for.
+        tick = (tick + 1.0).max((start.elapsed().as_secs_f64() / args.interval).ceil());
+        let next = interval.mul_f64(tick);
         if args.count == Some(written) || duration.is_some_and(|end| next > end) {
             break;
         }
@@ -168,6 +170,83 @@ impl Output {
             Self::Packed(file, path) => file
                 .finish()
                 .with_context(|| format!("writing {}", path.display())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernfs::samples::Reader;
+
+    fn args(output: PathBuf) -> RecordArgs {
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/kernfs");
+        RecordArgs {
+            output,
+            interval: 0.01,
+            duration: None,
+            count: Some(4),
+            root: Path::new(fixtures).join("7.3-eight-nodes"),
+            force: false,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["samples.jsonl", "samples.jsonl.zst"] {
+            let path = dir.path().join(name);
+            run(&args(path.clone())).unwrap();
+            let reader = Reader::new(zst::open(&path).unwrap());
+            let records: Vec<Record> = reader.map(Result::unwrap).collect();
+            assert_eq!(records.len(), 4);
+            let machine = records[0].machine.as_ref().unwrap();
+            assert_eq!((machine.release.as_str(), machine.cpus), ("7.3.4", 2));
+            assert!(records[1..].iter().all(|record| record.machine.is_none()));
+            for pair in records.windows(2) {
+                assert!(pair[1].t > pair[0].t);
+            }
+            let last = &records[3];
+            let ids: Vec<u32> = last.nodes.iter().map(|node| node.id).collect();
+            assert_eq!(ids, [0, 1, 2, 3, 16, 17, 18, 31]);
+            assert_eq!(last.nodes[0].huge, 10_000 * 512 + 4 * 262_144);
+            assert_eq!(last.knobs["vm.watermark_scale_factor"], 125);
+            assert_eq!(last.meminfo["dentry.negative"], 271_166);
+            assert!(last.vmstat.len() > 190 && last.psi.len() == 3);
+            assert_eq!(
+                last.nodes.iter().map(|node| node.free).sum::<u64>(),
+                last.vmstat["nr_free_pages"]
+            );
+            // What is there is not written over unless that is asked for.
+            assert!(run(&args(path.clone())).is_err());
+            let force = RecordArgs {
+                force: true,
+                count: Some(1),
+                ..args(path.clone())
+            };
+            run(&force).unwrap();
+            assert_eq!(Reader::new(zst::open(&path).unwrap()).count(), 1);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_recorded_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("samples.jsonl");
+        let nowhere = RecordArgs {
+            root: dir.path().into(),
+            ..args(path.clone())
+        };
+        let error = run(&nowhere).unwrap_err().to_string();
+        assert!(error.contains("proc/vmstat: no such file"), "{error}");
+        assert!(!path.exists(), "nothing is left behind");
+        for interval in [0.0, -1.0, f64::NAN, 1e300] {
+            let error = run(&RecordArgs {
+                interval,
+                ..args(path.clone())
+            })
+            .unwrap_err();
+            assert!(error.to_string().contains("--interval"), "{error}");
         }
     }
 }
