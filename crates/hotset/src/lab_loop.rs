@@ -53,7 +53,10 @@ pub fn run_loop(args: Args) -> Result<ExitCode> {
             paths.push(path);
         }
     }
-    ensure!(!paths.is_empty(), "no traces: give --demand FILE... or --generate DIR");
+    ensure!(
+        !paths.is_empty(),
+        "no traces: give --demand FILE... or --generate DIR"
+    );
     let settings = Settings {
         node_reclaim: !args.no_node_reclaim,
         asked_rate: match args.slow_node_reclaim {
@@ -116,7 +119,9 @@ fn line(row: &Row) -> String {
     );
     if let Some(score) = &row.score {
         let foretold = format!("{} of {}", score.predicted, score.reclaim_episodes);
-        let lead = score.lead_s_median.map_or(String::new(), |lead| format!("{lead:.1}"));
+        let lead = score
+            .lead_s_median
+            .map_or(String::new(), |lead| format!("{lead:.1}"));
         line += &format!(" {foretold:>9} {:>9.2} {lead:>7}", score.false_positive_pct);
     }
     line

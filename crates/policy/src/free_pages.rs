@@ -5,7 +5,9 @@
 //! seen. docs/predict.md has the algorithm in full.
 use crate::knob::{Knob, Look};
 use crate::node::{Node, Shared};
-use crate::{Action, Config, Decision, Machine, NodeForecast, Observation, Warning};
+use crate::{
+    Action, Config, Decision, Machine, NodeForecast, NodeObservation, Observation, Warning,
+};
 use forecast::BlockMaxima;
 
 /// Choices that the aggressiveness makes.
@@ -27,19 +29,19 @@ const LEVELS: [Level; 3] = [
         cap: 400,
         quantile: 0.80,
         margin: 0.5,
-        horizon_s: 30.0,
+        horizon_s: 20.0,
     },
     Level {
         cap: 700,
         quantile: 0.90,
         margin: 1.0,
-        horizon_s: 45.0,
+        horizon_s: 30.0,
     },
     Level {
         cap: 1000,
         quantile: 0.98,
         margin: 1.5,
-        horizon_s: 60.0,
+        horizon_s: 45.0,
     },
 ];
 
@@ -60,6 +62,12 @@ const REACTION_S: f64 = 2.0;
 /// At most this share of what could be reclaimed may be asked to stand free.
 const RECLAIMABLE_SHARE: f64 = 0.25;
 
+/// A stall of so many seconds between two samples counts.
+const STALL_S: f64 = 0.02;
+/// So many refaults for each page stolen: what was reclaimed was needed.
+const REFAULTS: f64 = 0.25;
+/// A correction is forgotten by half in so many seconds.
+const CORRECTION_S: f64 = 600.0;
 /// Hold: refilled when less than half of this many seconds of demand is left above low.
 const HOLD_S: f64 = 1.0;
 
@@ -88,7 +96,6 @@ pub(crate) struct Delta {
     pub proactive: f64,
     pub refaults: f64,
     pub allocstall: f64,
-    pub compact_stall: f64,
     pub stall_s: f64,
 }
 
@@ -178,10 +185,12 @@ impl FreePages {
     pub fn decide(
         &mut self,
         seen: &Observation,
+        delta: &Delta,
         config: &Config,
         machine: &Machine,
         decision: &mut Decision,
     ) {
+        self.correct(delta);
         let look = self.knob.look(seen.knobs.watermark_scale_factor);
         if let Look::Yielded(value) = look {
             decision.push(
@@ -197,7 +206,7 @@ impl FreePages {
                 continue;
             };
             let drawdown = self.drawdown(slot) * faded;
-            let ahead = self.ahead(slot, node.managed);
+            let ahead = self.ahead(slot, node);
             let gap = drawdown.max(ahead) * self.correction;
             deepest = deepest.max(gap);
             wanted = wanted.max(gap / node.managed.max(1) as f64 * 10_000.0);
@@ -258,7 +267,7 @@ impl FreePages {
     /// starts with it, or covers what the forecast says that kswapd cannot.
     fn hold(
         &mut self,
-        node: &crate::NodeObservation,
+        node: &NodeObservation,
         machine: &Machine,
         faded: f64,
         decision: &mut Decision,
@@ -269,7 +278,7 @@ impl FreePages {
         let tracked = &self.nodes[slot];
         let floor_gap = gap(node.managed, node.min, self.knob.floor());
         let (free, low) = (node.free as f64, node.low as f64);
-        let needed = (self.drawdown(slot) * faded).max(self.ahead(slot, node.managed));
+        let needed = (self.drawdown(slot) * faded).max(self.ahead(slot, node));
         if needed <= floor_gap || tracked.overloaded {
             return;
         }
@@ -292,6 +301,20 @@ impl FreePages {
         );
     }
 
+    /// What the world says to the size: a stall that the headroom should have spared makes it larger;
+    /// refaults, pages that were read again soon after reclaim, make it smaller.
+    fn correct(&mut self, delta: &Delta) {
+        let overloaded = self.nodes.iter().any(|node| node.overloaded);
+        if delta.stall_s > STALL_S && !overloaded {
+            self.correction = (self.correction * 1.05).min(1.0);
+        } else if delta.refaults > REFAULTS * delta.stolen().max(1.0) {
+            self.correction = (self.correction * (1.0 - 0.02 * delta.elapsed_s.min(1.0))).max(0.5);
+        } else {
+            let back = (-delta.elapsed_s / CORRECTION_S).exp2();
+            self.correction = 1.0 + (self.correction - 1.0) * back;
+        }
+    }
+
     /// The drawdown to be ready for, from what was seen.
     fn drawdown(&self, slot: usize) -> f64 {
         let depths = &self.depths[slot];
@@ -299,12 +322,19 @@ impl FreePages {
     }
 
     /// What is coming, from the forecast: demand beyond what kswapd can free, while it lasts. A
-    /// capacity that is unknown or wrong makes this larger or smaller; it stops nothing.
-    fn ahead(&self, slot: usize, managed: u64) -> f64 {
+    /// capacity that is unknown or wrong makes this larger or smaller; it stops nothing. Below low it
+    /// has come: kswapd is awake, and a higher gap would only make it free more than was asked for.
+    /// Demand that has not lasted that long yet is not taken to go on.
+    fn ahead(&self, slot: usize, seen: &NodeObservation) -> f64 {
         let node = &self.nodes[slot];
-        match (node.predicted, node.slope) {
+        let lasting = node.lasted_s() >= REACTION_S;
+        match (
+            node.predicted && lasting && seen.free > seen.low,
+            node.slope,
+        ) {
             (true, Some(slope)) => {
-                ((slope.slope - self.capacity) * REACTION_S).clamp(0.0, managed as f64 / 10.0)
+                let beyond = (slope.slope - self.capacity) * REACTION_S;
+                beyond.clamp(0.0, seen.managed as f64 / 10.0)
             }
             _ => 0.0,
         }

@@ -4,11 +4,15 @@
 //! `hotset replay` and the lab's closed loop run this very code.
 mod action;
 mod config;
+mod dentries;
+mod fragmentation;
 mod free_pages;
 mod knob;
+mod leak;
 mod node;
 mod observation;
 mod policy;
+mod tunables;
 
 pub use action::{
     Action, Decision, FreePagesForecast, NodeForecast, OrderForecast, Rates, Summary, Warning,

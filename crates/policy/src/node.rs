@@ -98,8 +98,17 @@ impl Node {
         self.excursion(node, shared)
     }
 
-    /// Demand that has changed makes a new line at once: when the last two intervals both lie beyond
-    /// the whole interval of the slope before, and by a lot, what went before says no more.
+    /// Seconds for which demand has been as it is.
+    pub fn lasted_s(&self) -> f64 {
+        match self.demand.points() {
+            [(first, _), .., (last, _)] => last - first,
+            _ => 0.0,
+        }
+    }
+
+    /// Demand that has changed makes a new line at once: what went before says no more when the last
+    /// two intervals both lie beyond the whole interval of the slope before, and by a lot; or when
+    /// the last three agree with each other and not with that slope.
     fn regime(&mut self) {
         let (Some(old), Some(newest), Some(before)) =
             (self.slope, self.demand.rate(0), self.demand.rate(1))
@@ -111,6 +120,16 @@ impl Node {
         let below = |rate: f64| rate < old.lower - spread;
         if (beyond(newest) && beyond(before)) || (below(newest) && below(before)) {
             self.demand.keep_last(3);
+            return;
+        }
+        let Some(third) = self.demand.rate(2) else {
+            return;
+        };
+        let highest = newest.max(before).max(third);
+        let lowest = newest.min(before).min(third);
+        let away = (lowest - old.slope).max(old.slope - highest);
+        if away > 4.0 * (highest - lowest) && away > 0.1 * old.slope.abs() {
+            self.demand.keep_last(4);
         }
     }
 

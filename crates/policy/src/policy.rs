@@ -1,5 +1,9 @@
 //! The modules together.
+use crate::dentries::{NegativeDentries, ObjectCaching};
+use crate::fragmentation::Fragmentation;
 use crate::free_pages::{Delta, FreePages};
+use crate::leak::Leak;
+use crate::tunables::Tunables;
 use crate::{Config, Decision, Machine, Observation, Pressure, Rates, Vmstat};
 
 /// All modules and what they have learned.
@@ -8,6 +12,11 @@ pub struct Policy {
     machine: Machine,
     before: Option<(f64, Vmstat, Option<Pressure>, u64)>,
     free_pages: FreePages,
+    fragmentation: Fragmentation,
+    negative_dentries: NegativeDentries,
+    object_caching: ObjectCaching,
+    leak: Leak,
+    tunables: Tunables,
 }
 
 impl Policy {
@@ -15,6 +24,11 @@ impl Policy {
     pub fn new(config: Config, machine: Machine) -> Self {
         Policy {
             free_pages: FreePages::new(&config, &machine),
+            fragmentation: Fragmentation::new(&config, &machine),
+            negative_dentries: NegativeDentries::default(),
+            object_caching: ObjectCaching::default(),
+            leak: Leak::default(),
+            tunables: Tunables::default(),
             config,
             machine,
             before: None,
@@ -43,9 +57,26 @@ impl Policy {
         self.before = Some((seen.now_s, seen.vmstat, seen.psi_memory, free));
 
         self.free_pages.observe(seen, &delta, decision);
-        if self.config.modules.free_pages {
+        let modules = self.config.modules;
+        if modules.tunables {
+            self.tunables.run(seen, &self.config, decision);
+        }
+        if modules.free_pages {
             self.free_pages
-                .decide(seen, &self.config, &self.machine, decision);
+                .decide(seen, &delta, &self.config, &self.machine, decision);
+        }
+        if modules.fragmentation {
+            self.fragmentation
+                .run(seen, &self.config, &self.machine, decision);
+        }
+        if modules.negative_dentries {
+            self.negative_dentries.run(seen, &self.config, decision);
+        }
+        if modules.object_caching {
+            self.object_caching.run(seen, &self.config, decision);
+        }
+        if modules.leak_check {
+            self.leak.run(seen, decision);
         }
         decision.next_sample_s = self.free_pages.next_sample_s(seen, &self.config);
     }
@@ -75,7 +106,6 @@ impl Policy {
             proactive: grown(now.pgsteal_proactive, vmstat.pgsteal_proactive),
             refaults: grown(now.workingset_refault, vmstat.workingset_refault),
             allocstall,
-            compact_stall: grown(now.compact_stall, vmstat.compact_stall),
             stall_s: stall_s.min(elapsed_s),
         })
     }

@@ -48,7 +48,11 @@ impl Wander {
     /// Standard deviation `sigma`, correlation gone in about `tau_s`.
     fn new(sigma: f64, tau_s: f64) -> Self {
         let keep = (-1.0 / (tau_s * HZ)).exp();
-        Wander { x: 0.0, keep, step: sigma * (1.0 - keep * keep).sqrt() }
+        Wander {
+            x: 0.0,
+            keep,
+            step: sigma * (1.0 - keep * keep).sqrt(),
+        }
     }
 
     fn next(&mut self, random: &mut Random) -> f64 {
@@ -119,8 +123,18 @@ impl Trace {
 /// Quiet, then one steady stream, of anonymous memory or of page cache.
 fn drain(random: &mut Random, mb_s: f64, anon: bool) -> Trace {
     let start = match anon {
-        true => Start { big: false, free: random.between(0.3, 0.5), cache: 0.35, phi: 0.1 },
-        false => Start { big: false, free: random.between(0.5, 0.75), cache: 0.24, phi: 0.1 },
+        true => Start {
+            big: false,
+            free: random.between(0.3, 0.5),
+            cache: 0.35,
+            phi: 0.1,
+        },
+        false => Start {
+            big: false,
+            free: random.between(0.5, 0.75),
+            cache: 0.24,
+            phi: 0.1,
+        },
     };
     let rate = mb_s * MB;
     let quiet_s = random.between(300.0, 900.0);
@@ -145,7 +159,12 @@ fn drain(random: &mut Random, mb_s: f64, anon: bool) -> Trace {
 
 /// Teeth: memory is taken steadily and given back at once; `depth` of the free pages are taken.
 fn saw(random: &mut Random, name: &str, kind: &str, depth: f64) -> Trace {
-    let start = Start { big: false, free: random.between(0.45, 0.65), cache: 0.25, phi: 0.1 };
+    let start = Start {
+        big: false,
+        free: random.between(0.45, 0.65),
+        cache: 0.25,
+        phi: 0.1,
+    };
     let period_s = random.between(250.0, 700.0);
     let taken = start.free * 6_291_456.0 * depth;
     let fall_s = period_s * 0.6;
@@ -163,7 +182,12 @@ fn saw(random: &mut Random, name: &str, kind: &str, depth: f64) -> Trace {
 
 /// A fall that ends by itself, with or without giving the memory back.
 fn plateau(random: &mut Random, name: &str, given_back: bool) -> Trace {
-    let start = Start { big: false, free: random.between(0.45, 0.65), cache: 0.25, phi: 0.1 };
+    let start = Start {
+        big: false,
+        free: random.between(0.45, 0.65),
+        cache: 0.25,
+        phi: 0.1,
+    };
     let rate = random.between(15.0, 120.0) * MB;
     let left = random.between(0.06, 0.25) * 6_291_456.0;
     let fall_s = (start.free * 6_291_456.0 - left) / rate;
@@ -180,7 +204,12 @@ fn plateau(random: &mut Random, name: &str, given_back: bool) -> Trace {
 
 /// Nothing but the hum.
 fn idle(random: &mut Random, name: &str, big: bool) -> Trace {
-    let start = Start { big, free: 0.5, cache: 0.3, phi: 0.2 };
+    let start = Start {
+        big,
+        free: 0.5,
+        cache: 0.3,
+        phi: 0.2,
+    };
     let mut trace = trace(name.to_owned(), "negative", &start, 3600.0);
     let pages = if big { 1500.0 } else { 300.0 };
     trace = trace.hum(random, pages);
@@ -190,7 +219,12 @@ fn idle(random: &mut Random, name: &str, big: bool) -> Trace {
 
 /// A trickle or stream of page cache, and bursts of anonymous memory that are freed a minute later.
 fn burst(random: &mut Random, name: &str, stream_mb: f64, burst_mb: f64, quiet_s: f64) -> Trace {
-    let start = Start { big: false, free: 0.0, cache: 0.72, phi: 0.3 };
+    let start = Start {
+        big: false,
+        free: 0.0,
+        cache: 0.72,
+        phi: 0.3,
+    };
     let mut trace = trace(name.to_owned(), "burst", &start, 3600.0);
     let (mut at_s, mut bursts) = (random.between(200.0, 500.0), Vec::new());
     while at_s < 3500.0 {
@@ -202,7 +236,9 @@ fn burst(random: &mut Random, name: &str, stream_mb: f64, burst_mb: f64, quiet_s
     let rows = trace.rows.len();
     for (at_s, long_s) in bursts {
         let (from, long) = ((at_s * HZ) as usize, (long_s * HZ) as usize);
-        trace.rows[from..(from + long).min(rows)].iter_mut().for_each(|row| row.anon += burst_mb * MB);
+        trace.rows[from..(from + long).min(rows)]
+            .iter_mut()
+            .for_each(|row| row.anon += burst_mb * MB);
         let given_back = from + long + 600;
         for row in trace.rows.iter_mut().skip(given_back).take(10) {
             row.freed += burst_mb * MB * long as f64 / 10.0;
@@ -213,7 +249,12 @@ fn burst(random: &mut Random, name: &str, stream_mb: f64, burst_mb: f64, quiet_s
 
 /// A stream of page cache whose rate wanders over orders of magnitude.
 fn noisy(random: &mut Random, mb_s: f64) -> Trace {
-    let start = Start { big: false, free: random.between(0.5, 0.7), cache: 0.29, phi: 0.15 };
+    let start = Start {
+        big: false,
+        free: random.between(0.5, 0.7),
+        cache: 0.29,
+        phi: 0.15,
+    };
     let rate = mb_s * MB;
     let long_s = 300.0 + start.free * 6_291_456.0 / rate + 900.0;
     let mut trace = trace(format!("noisy_{mb_s:04.0}MBps"), "noisy", &start, long_s);
@@ -232,7 +273,12 @@ fn noisy(random: &mut Random, mb_s: f64) -> Trace {
 
 /// 768 GB: a stream of page cache of a GB a second whose rate wanders slowly.
 fn big_io_burst(random: &mut Random) -> Trace {
-    let start = Start { big: true, free: 0.0, cache: 0.75, phi: 0.5 };
+    let start = Start {
+        big: true,
+        free: 0.0,
+        cache: 0.75,
+        phi: 0.5,
+    };
     let mut trace = trace("big_io_burst".to_owned(), "burst", &start, 7200.0);
     let (rate, sigma) = (random.between(220e3, 260e3), random.between(0.45, 0.55));
     let mut wander = Wander::new(sigma, random.between(5.0, 9.0));
@@ -245,7 +291,12 @@ fn big_io_burst(random: &mut Random) -> Trace {
         let from = (at_s * HZ) as usize;
         let long = (random.between(2.0, 12.0) * HZ) as usize;
         let more = random.between(2.0, 3.0);
-        trace.rows.iter_mut().skip(from).take(long).for_each(|row| row.cache *= more);
+        trace
+            .rows
+            .iter_mut()
+            .skip(from)
+            .take(long)
+            .for_each(|row| row.cache *= more);
         at_s += random.exponential(150.0);
     }
     trace.hum(random, 1500.0)
@@ -257,7 +308,11 @@ fn fragmentation(random: &mut Random, name: &str, big: bool, ramp: bool) -> Trac
         big,
         free: random.between(0.3, 0.5),
         cache: 0.4,
-        phi: if ramp { random.between(0.1, 0.3) } else { random.between(0.93, 0.99) },
+        phi: if ramp {
+            random.between(0.1, 0.3)
+        } else {
+            random.between(0.93, 0.99)
+        },
     };
     let over_s = random.between(400.0, 2000.0);
     let kind = if ramp { "frag" } else { "fragneg" };

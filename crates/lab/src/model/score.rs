@@ -49,6 +49,8 @@ const RECOVERED: f64 = 0.01;
 /// Lines are drawn through so many seconds of the fall, or what there is of it, and end a fifth of
 /// that before the crossing: a noisy fall shows itself only from further away.
 const LINES_S: [usize; 4] = [10, 30, 60, 120];
+/// How much faster than before a burst falls.
+const BURST: f64 = 5.0;
 /// It must meet high between a third of the time that was left and three times that.
 const FACTOR: f64 = 3.0;
 /// The trace's last seconds, in which a word may be about what comes after its end.
@@ -125,9 +127,11 @@ impl Forecasts {
     /// Would a straight line through the fall, drawn in time, have met high at about the right time?
     /// Of a burst that starts in the last seconds none would.
     fn predictable(&self, crossing: usize, since: usize) -> bool {
-        // A burst: half of the last ten seconds' fall came in the last two.
-        let before = |seconds: usize| self.free[crossing.saturating_sub(seconds * HZ).max(since)];
-        if before(2) - self.free[crossing] > (before(10) - self.free[crossing]) / 2.0 {
+        // A burst: the last second took five times what the seconds before it took each.
+        let at = |seconds: usize| crossing.saturating_sub(seconds * HZ).max(since);
+        let (start, last) = (at(10), at(1));
+        let each = (self.free[start] - self.free[last]) * HZ as f64 / (last - start).max(1) as f64;
+        if self.free[last] - self.free[crossing] > BURST * each {
             return false;
         }
         LINES_S.iter().any(|&line_s| {
