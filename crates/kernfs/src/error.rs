@@ -42,7 +42,8 @@ impl From<rustix::io::Errno> for ErrorKind {
         use rustix::io::Errno;
         match errno {
             // ENODEV is what the files of a cgroup or a node say once it is gone.
-            Errno::NOENT | Errno::NOTDIR | Errno::NODEV => Self::Missing,
+            // OPNOTSUPP is what PSI's say where it was switched off at boot.
+            Errno::NOENT | Errno::NOTDIR | Errno::NODEV | Errno::OPNOTSUPP => Self::Missing,
             Errno::ACCESS | Errno::PERM => Self::Denied,
             other => Self::Io(other),
         }

@@ -12,9 +12,10 @@ macro_rules! knobs {
         impl Knob {
             pub const ALL: &'static [Self] = &[$(Self::$knob),*];
 
-            /// Those that the policy looks at with every sample.
+            /// Those that the policy looks at with every sample, and those that watermarks hang on.
             pub const LOOP: &'static [Self] = &[
                 Self::WatermarkScaleFactor,
+                Self::MinFreeKbytes,
                 Self::CompactionProactiveness,
                 Self::VfsCachePressure,
                 Self::NegativeDentryLimit,

@@ -1,7 +1,8 @@
 //! The files that each memory node has, opened as nodes appear.
 use crate::held::Shape;
 use crate::knobs;
-use crate::sampler::{Reader, Source};
+use crate::sampler::{Reader, Source, Sources};
+use crate::vmstat::Vmstat;
 use crate::{Root, Sample};
 
 const HUGE_ROUNDS: u32 = 15;
@@ -26,6 +27,7 @@ struct NodeSources {
     pools: Vec<Pool>,
     /// Pages in the pools when they were last read.
     huge: u64,
+    now: Vmstat,
 }
 
 /// Huge pages of one size.
@@ -105,6 +107,21 @@ impl NodeSet {
         }
     }
 
+    /// Takes what changes all the time from each node's vmstat, or with one node from /proc/vmstat,
+    /// and leaves the rest of [`Sample::nodes`] as zoneinfo had it. `false` where that cannot be done.
+    pub(crate) fn refresh(&mut self, reader: &mut Reader, sample: &mut Sample) -> bool {
+        if let ([node], true) = (
+            &mut sample.nodes[..],
+            sample.fresh.contains(Sources::VMSTAT),
+        ) {
+            return node.refresh(&sample.vmstat);
+        }
+        sample.nodes.iter_mut().all(|node| {
+            let NodeSources { vmstat, now, .. } = self.of(node.id);
+            reader.take(vmstat, |text| now.parse(text)).is_some() && node.refresh(now)
+        })
+    }
+
     /// Fills [`Sample::node_files`]. Whether all could be read.
     pub(crate) fn files(&mut self, reader: &mut Reader, sample: &mut Sample) -> bool {
         sample.node_files.clear();
@@ -168,6 +185,7 @@ impl NodeSources {
             numastat: file("numastat"),
             pools,
             huge: 0,
+            now: Vmstat::default(),
         }
     }
 }

@@ -24,6 +24,7 @@ pub struct Sample {
     /// What was read now, and was well formed.
     pub fresh: Sources,
     pub vmstat: Vmstat,
+    /// Up to 10 s old on machines with many CPUs ([`crate::Sampler`]); [`Sample::nodes`] is not.
     pub zoneinfo: Zoneinfo,
     pub buddyinfo: Buddyinfo,
     pub meminfo: Meminfo,
@@ -83,6 +84,28 @@ impl Node {
     #[must_use]
     pub fn file(&self) -> u64 {
         self.active_file.saturating_add(self.inactive_file)
+    }
+
+    /// What a node's vmstat says of it; `false`, and nothing changed, where it says too little.
+    pub(crate) fn refresh(&mut self, now: &Vmstat) -> bool {
+        let (Some(free), Some(active_anon), Some(inactive_anon)) = (
+            now.nr_free_pages(),
+            now.nr_active_anon(),
+            now.nr_inactive_anon(),
+        ) else {
+            return false;
+        };
+        let (Some(active_file), Some(inactive_file)) =
+            (now.nr_active_file(), now.nr_inactive_file())
+        else {
+            return false;
+        };
+        (self.free, self.active_anon, self.inactive_anon) = (free, active_anon, inactive_anon);
+        (self.active_file, self.inactive_file) = (active_file, inactive_file);
+        if self.stolen.is_some() {
+            self.stolen = now.pgsteal();
+        }
+        true
     }
 
     /// Pages on the anonymous lists.

@@ -250,3 +250,80 @@ fn the_recorded_machine() {
     let machine = kernfs::samples::Machine::of(&Root::new(common::fixture("6.18")));
     assert_eq!((machine.release.as_str(), machine.cpus), ("6.18.44", 2));
 }
+
+/// zoneinfo as a machine with more CPUs has it.
+fn with_cpus(zoneinfo: &str, cpus: u32) -> String {
+    let mut out = String::new();
+    for line in zoneinfo.lines() {
+        out += line;
+        out.push('\n');
+        if line == "  pagesets" {
+            for cpu in 2..cpus {
+                out += &format!(
+                    "    cpu: {cpu}\n              count:    7\n              high:     1444\n  \
+                     vm stats threshold: 24\n"
+                );
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn a_long_zoneinfo_is_read_now_and_then_and_nodes_are_always_of_now() {
+    for name in ["6.1", "7.3-eight-nodes"] {
+        let dir = common::copy(name);
+        let file = |file: &str| dir.path().join(file);
+        let long = with_cpus(&common::text(name, "proc/zoneinfo"), 256);
+        std::fs::write(file("proc/zoneinfo"), &long).unwrap();
+        let mut sampler = Sampler::new(Root::new(dir.path()), Options::default());
+        let mut sample = Sample::default();
+        sampler.sample(&mut sample);
+        let first = sample.clone();
+        let short = sampled(name);
+        for (long, short) in sample.nodes.iter().zip(&short.nodes) {
+            assert_eq!(format!("{long:?}"), format!("{short:?}"), "{name}");
+        }
+
+        // Time goes on: vmstat and nodes' vmstat say other numbers.
+        let mut vmstats = vec!["proc/vmstat".to_owned()];
+        let ids = sample.nodes.iter().map(|node| node.id);
+        vmstats.extend(ids.map(|id| format!("sys/devices/system/node/node{id}/vmstat")));
+        for vmstat in vmstats {
+            let text = std::fs::read_to_string(file(&vmstat)).unwrap();
+            let lines = text
+                .lines()
+                .map(|line| match line.split_once(' ').unwrap() {
+                    (name @ ("nr_free_pages" | "nr_active_file" | "pgsteal_direct"), value) => {
+                        format!("{name} {}\n", value.parse::<u64>().unwrap() + 5)
+                    }
+                    _ => format!("{line}\n"),
+                });
+            std::fs::write(file(&vmstat), lines.collect::<String>()).unwrap();
+        }
+        let zoneinfo = long.replace("        high     ", "        high     1");
+        std::fs::write(file("proc/zoneinfo"), zoneinfo).unwrap();
+        sampler.sample(&mut sample);
+        assert!(sample.fresh.contains(Sources::ZONEINFO));
+        for (now, then) in sample.nodes.iter().zip(&first.nodes) {
+            assert_eq!(
+                (now.free, now.active_file),
+                (then.free + 5, then.active_file + 5)
+            );
+            assert_eq!(now.stolen, then.stolen.map(|pages| pages + 5), "{name}");
+            assert_eq!(
+                (now.high, now.managed, now.huge),
+                (then.high, then.managed, then.huge)
+            );
+            assert_eq!(now.blocks, then.blocks);
+        }
+
+        // A watermark sysctl changes, and zoneinfo is read at once.
+        std::fs::write(file("proc/sys/vm/watermark_scale_factor"), "300\n").unwrap();
+        sampler.sample(&mut sample);
+        for (now, then) in sample.nodes.iter().zip(&first.nodes) {
+            assert!(now.high > then.high, "{name}");
+            assert_eq!(now.free, then.free, "{name}: as zoneinfo has it");
+        }
+    }
+}
