@@ -14,6 +14,7 @@
 //! Nothing in this crate writes to the kernel.
 pub mod buddyinfo;
 pub mod cgroup;
+mod cgroups;
 pub mod dentry;
 pub mod error;
 pub mod fields;
@@ -24,11 +25,13 @@ pub mod meminfo;
 pub mod node;
 mod nodes;
 pub mod psi;
+mod reading;
 pub mod reused;
 pub mod root;
 pub mod sample;
 pub mod sampler;
 pub mod samples;
+mod sources;
 pub mod text;
 pub mod vmstat;
 pub mod zoneinfo;

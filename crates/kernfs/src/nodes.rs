@@ -1,9 +1,9 @@
 //! The files that each memory node has, opened as nodes appear.
 use crate::held::Shape;
 use crate::knobs;
-use crate::sampler::{Reader, Source, Sources};
+use crate::reading::{Reader, Source};
 use crate::vmstat::Vmstat;
-use crate::{Root, Sample};
+use crate::{Root, Sample, Sources};
 
 const HUGE_ROUNDS: u32 = 15;
 

@@ -8,7 +8,7 @@ use crate::meminfo::Meminfo;
 use crate::node::NodeFiles;
 use crate::psi::Pressure;
 use crate::reused::Reused;
-use crate::sampler::Sources;
+use crate::sources::Sources;
 use crate::vmstat::Vmstat;
 use crate::zoneinfo::Zoneinfo;
 use crate::Error;

@@ -1,99 +1,16 @@
 //! Reads everything that was asked for into one [`Sample`].
-use crate::cgroup::{self, CgroupMemory};
+use crate::cgroup;
+use crate::cgroups::CgroupSources;
 use crate::dentry::{DentryState, InodeNr};
-use crate::held::{Buffer, Held, Shape};
+use crate::held::Shape;
 use crate::knobs::{self, Knob};
+use crate::lru_gen;
 use crate::nodes::NodeSet;
+pub use crate::reading::News;
+use crate::reading::{Reader, Source};
 use crate::samples::Machine;
-use crate::{lru_gen, Error, ErrorKind, Root, Sample};
-use std::ops::BitOr;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-/// A set of things to read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sources(u16);
-
-impl Sources {
-    pub const VMSTAT: Self = Self(1);
-    pub const ZONEINFO: Self = Self(1 << 1);
-    pub const BUDDYINFO: Self = Self(1 << 2);
-    pub const MEMINFO: Self = Self(1 << 3);
-    pub const PSI_MEMORY: Self = Self(1 << 4);
-    pub const PSI_CPU: Self = Self(1 << 5);
-    pub const PSI_IO: Self = Self(1 << 6);
-    /// dentry-state and inode-nr.
-    pub const DENTRY: Self = Self(1 << 7);
-    pub const KNOBS: Self = Self(1 << 8);
-    /// The huge page pools of each node.
-    pub const HUGE: Self = Self(1 << 9);
-    /// meminfo, vmstat and numastat of each node.
-    pub const NODE_FILES: Self = Self(1 << 10);
-    pub const CGROUPS: Self = Self(1 << 11);
-    pub const LRU_GEN: Self = Self(1 << 12);
-    /// debugfs' list of all generations: long on a machine with many cgroups.
-    pub const GENERATIONS: Self = Self(1 << 13);
-
-    /// What the policy needs of every sample.
-    pub const LOOP: Self = Self(
-        Self::VMSTAT.0
-            | Self::ZONEINFO.0
-            | Self::BUDDYINFO.0
-            | Self::MEMINFO.0
-            | Self::PSI_MEMORY.0
-            | Self::DENTRY.0
-            | Self::KNOBS.0
-            | Self::HUGE.0,
-    );
-    /// All but what may be long.
-    pub const ALL: Self = Self(((1 << 14) - 1) & !Self::GENERATIONS.0);
-
-    #[must_use]
-    pub fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    #[must_use]
-    pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-}
-
-impl BitOr for Sources {
-    type Output = Self;
-
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-/// What a [`Sampler`] reads.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Read by [`Sampler::sample`].
-    pub sources: Sources,
-    /// Knobs to read with [`Sources::KNOBS`]; [`Knob::LOOP`] by default.
-    pub knobs: Vec<Knob>,
-    /// Directories of cgroups, as on a machine (`/sys/fs/cgroup/user.slice`).
-    pub cgroups: Vec<PathBuf>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            sources: Sources::LOOP,
-            knobs: Knob::LOOP.to_vec(),
-            cgroups: Vec::new(),
-        }
-    }
-}
-
-/// A file that stopped or began giving what it should.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
-    Lost(Error),
-    Back(Arc<std::path::Path>),
-}
+pub use crate::sources::{Options, Sources};
+use crate::{Root, Sample};
 
 /// Holds the files open. It lives as long as its process, and fills one [`Sample`].
 ///
@@ -122,13 +39,6 @@ pub struct Sampler {
     reader: Reader,
 }
 
-/// A file and whether it gave what it should the last time.
-#[derive(Debug)]
-pub(crate) struct Source {
-    held: Held,
-    failed: bool,
-}
-
 /// The last time that zoneinfo was read.
 #[derive(Clone, Copy, Debug)]
 struct ZoneinfoRead {
@@ -147,106 +57,6 @@ impl ZoneinfoRead {
         // A node's vmstat is 5 KB: with few CPUs, zoneinfo is no dearer.
         let long = self.bytes > (16 << 10) + nodes * (8 << 10);
         long && nodes > 0 && t - self.t < ZONEINFO_S && self.sysctls == sysctls
-    }
-}
-
-/// What all reading shares.
-#[derive(Debug, Default)]
-pub(crate) struct Reader {
-    buffer: Buffer,
-    errors: Vec<Error>,
-    news: Vec<News>,
-}
-
-impl Source {
-    pub(crate) fn new(path: PathBuf, shape: Shape, required: bool) -> Self {
-        Self {
-            held: Held::new(path, shape, required),
-            failed: false,
-        }
-    }
-}
-
-impl Reader {
-    /// Reads and parses one file. `None`, and a word in errors and news, where that does not work.
-    pub(crate) fn take<T>(
-        &mut self,
-        source: &mut Source,
-        parse: impl FnOnce(&[u8]) -> Result<T, ErrorKind>,
-    ) -> Option<T> {
-        let read = source.held.read(&mut self.buffer);
-        match read.and_then(parse) {
-            Ok(value) => {
-                if std::mem::take(&mut source.failed) {
-                    let path = source.held.error(ErrorKind::Missing).path;
-                    self.news.push(News::Back(path));
-                }
-                Some(value)
-            }
-            Err(kind) => {
-                if source.held.is_fault(kind) {
-                    let error = source.held.error(kind);
-                    if !std::mem::replace(&mut source.failed, true) {
-                        self.news.push(News::Lost(error.clone()));
-                    }
-                    self.errors.push(error);
-                }
-                None
-            }
-        }
-    }
-}
-
-/// Files of one cgroup.
-#[derive(Debug)]
-struct CgroupSources {
-    stat: Source,
-    events: Source,
-    pressure: Source,
-    /// current, swap.current
-    bytes: [Source; 2],
-    /// min, low, high, max
-    limits: [Source; 4],
-}
-
-impl CgroupSources {
-    fn new(directory: PathBuf) -> Self {
-        let file = |name: &str, required| Source::new(directory.join(name), Shape::Whole, required);
-        Self {
-            stat: file("memory.stat", true),
-            events: file("memory.events", false),
-            pressure: file("memory.pressure", false),
-            bytes: ["memory.current", "memory.swap.current"].map(|name| file(name, false)),
-            limits: ["memory.min", "memory.low", "memory.high", "memory.max"]
-                .map(|name| file(name, false)),
-        }
-    }
-
-    fn read(&mut self, reader: &mut Reader, into: &mut CgroupMemory) -> bool {
-        let stat = &mut into.stat;
-        let fine = reader.take(&mut self.stat, |text| stat.fields.parse_lines(text));
-        if fine.is_none() {
-            stat.clear();
-        }
-        let events = &mut into.events;
-        let read = reader.take(&mut self.events, |text| events.fields.parse_lines(text));
-        if read.is_none() {
-            events.clear();
-        }
-        let pressure = &mut into.pressure;
-        let read = reader.take(&mut self.pressure, |text| pressure.parse(text));
-        if read.is_none() {
-            pressure.clear();
-        }
-        let [current, swap] = &mut self.bytes;
-        into.current = reader.take(current, cgroup::parse_bytes);
-        into.swap_current = reader.take(swap, cgroup::parse_bytes);
-        let [min, low, high, max] = &mut self.limits;
-        into.min = reader.take(min, cgroup::parse_limit);
-        into.low = reader.take(low, cgroup::parse_limit);
-        into.high = reader.take(high, cgroup::parse_limit);
-        into.max = reader.take(max, cgroup::parse_limit);
-        fine.is_some()
     }
 }
 
