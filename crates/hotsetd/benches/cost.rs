@@ -106,7 +106,8 @@ fn main() {
     );
 
     let dry = start(&["--dry-run", "--log", "stderr"]);
-    std::thread::sleep(Duration::from_secs(10));
+    // The first samples are close together: it knows nothing yet.
+    std::thread::sleep(Duration::from_secs(40));
     let wakes = of(&dry, "status", "voluntary_ctxt_switches:");
     std::thread::sleep(Duration::from_secs(seconds));
     let wakes = of(&dry, "status", "voluntary_ctxt_switches:") - wakes;

@@ -18,6 +18,12 @@ pub fn lock_memory() -> io::Result<()> {
     }
 }
 
+/// One heap for all threads: the worker's own would reserve 64 MiB of addresses, all of them locked.
+pub fn one_heap() {
+    // SAFETY: mallopt takes numbers only; no other thread runs yet.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+}
+
 /// Gives memory that was only needed at the start back to the kernel.
 pub fn trim_heap() {
     // SAFETY: malloc_trim only returns free pages at the heap's end; no allocation moves.

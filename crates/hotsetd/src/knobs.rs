@@ -275,7 +275,7 @@ fn in_the_kernel(file: &rustix::fd::OwnedFd) -> bool {
     const PROC: i64 = 0x9fa0;
     const SYSFS: i64 = 0x6265_6572;
     const CGROUP2: i64 = 0x6367_7270;
-    rustix::fs::fstatfs(file).is_ok_and(|fs| [PROC, SYSFS, CGROUP2].contains(&(fs.f_type as i64)))
+    rustix::fs::fstatfs(file).is_ok_and(|fs| [PROC, SYSFS, CGROUP2].contains(&fs.f_type))
 }
 
 fn journal_fault(error: std::io::Error) -> Fault {

@@ -321,4 +321,35 @@ mod tests {
         }
         assert_eq!(log.lines().len(), 500);
     }
+
+    /// What a sink sends, seen from a socket that stands for its reader.
+    fn sent(sink: fn(OwnedFd, SocketAddrUnix) -> Sink) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("socket");
+        let reader = std::os::unix::net::UnixDatagram::bind(&place).unwrap();
+        let (fd, address) = socket(place.to_str().unwrap()).unwrap();
+        let mut log = Log::to(sink(fd, address), 5);
+        log.line(Level::Warning, "sample", format_args!("one\nPRIORITY=0"));
+        let mut bytes = [0; 1024];
+        let length = reader.recv(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    #[test]
+    fn journald_gets_its_fields_and_nobody_else_can_add_one() {
+        assert_eq!(
+            sent(Sink::Journald),
+            "MESSAGE=sample: one PRIORITY=0\nPRIORITY=4\nSYSLOG_IDENTIFIER=hotsetd\n\
+             HOTSET_MODULE=sample\nHOTSET_VERBOSITY=1\n"
+        );
+    }
+
+    #[test]
+    fn syslog_gets_its_priority() {
+        let pid = std::process::id();
+        assert_eq!(
+            sent(Sink::Syslog),
+            format!("<28>hotsetd[{pid}]: sample: one PRIORITY=0")
+        );
+    }
 }

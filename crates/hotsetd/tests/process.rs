@@ -250,3 +250,26 @@ fn sigkill_of_the_program_under_load() {
         "only {changed} of 20 kills found the knob changed"
     );
 }
+
+#[test]
+fn in_the_background_it_is_a_process_of_its_own() {
+    let machine = FakeMachine::new();
+    let mut parent = Process::start(machine.root(), &["--background", "--log", "stderr"]);
+    assert!(parent.wait().success());
+    let begun = Instant::now();
+    let told = loop {
+        if let Some(told) = status(&machine) {
+            break told;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{}", parent.log());
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let pid = told["pid"].as_u64().unwrap() as i32;
+    assert_ne!(pid as u32, parent.id());
+    // SAFETY: kill only sends; the pid is that of the daemon which has just answered.
+    unsafe { libc::kill(pid, libc::SIGTERM) };
+    while machine.path("run/hotset/hotsetd.lock").exists() {
+        assert!(begun.elapsed() < PATIENCE, "it does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -277,3 +277,93 @@ fn a_knob_that_cannot_be_written_is_said_once() {
     assert_eq!(about, 1, "{lines:#?}");
     assert_eq!(machine.wsf(), 10);
 }
+
+/// Root may read what its mode forbids: the thread becomes nobody for its files' sake.
+fn as_nobody<T>(work: impl FnOnce() -> T) -> T {
+    const NOBODY: libc::c_long = 65534;
+    // SAFETY: setfsuid takes a number and changes this thread only; libc's wrapper is the same call.
+    let before = unsafe { libc::syscall(libc::SYS_setfsuid, NOBODY) };
+    let done = work();
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_setfsuid, before) };
+    done
+}
+
+#[test]
+fn a_file_that_may_not_be_read_gives_one_line_and_the_rest_goes_on() {
+    for path in ["proc/meminfo", "proc/buddyinfo", "proc/sys/fs/dentry-state"] {
+        let machine = FakeMachine::new();
+        std::fs::set_permissions(machine.root(), PermissionsExt::from_mode(0o755)).unwrap();
+        let mut daemon = daemon(&machine, Log::to_memory(3));
+        daemon.step();
+        let good = machine.read(path);
+        // Another file in its place: the open one would still be readable.
+        machine.put(path, &good);
+        std::fs::set_permissions(machine.path(path), PermissionsExt::from_mode(0o000)).unwrap();
+        as_nobody(|| {
+            for _ in 0..30 {
+                daemon.step();
+            }
+        });
+        let lines = daemon.log().lines().to_vec();
+        let about = lines
+            .iter()
+            .filter(|line| line.contains("may not be read"))
+            .count();
+        assert_eq!(about, 1, "{path}: {lines:#?}");
+        assert!(
+            lines.iter().any(|line| line.contains(path)),
+            "{path}: {lines:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_knob_that_may_not_be_written_is_said_once_and_the_rest_goes_on() {
+    let mut machine = FakeMachine::new();
+    std::fs::set_permissions(machine.root(), PermissionsExt::from_mode(0o755)).unwrap();
+    let place = machine.path("run/hotset");
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::set_permissions(&place, PermissionsExt::from_mode(0o777)).unwrap();
+    let mut daemon = daemon(&machine, Log::to_memory(3));
+    let samples = daemon.state().counts.samples;
+    for _ in 0..60 {
+        machine.allocate(15_000, 3_000);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        // The knob's mode is 0644, and it is root's.
+        as_nobody(|| daemon.step());
+    }
+    assert_eq!(daemon.state().counts.samples, samples + 60);
+    let lines = daemon.log().lines().to_vec();
+    let about = lines
+        .iter()
+        .filter(|line| line.contains("cannot be written"))
+        .count();
+    assert_eq!(about, 1, "{lines:#?}");
+    assert_eq!(machine.wsf(), 10);
+    // What was not written is not in the journal, so nothing is given back.
+    daemon.stop();
+    assert!(!machine.path("run/hotset/journal").exists());
+}
+
+#[test]
+fn no_allocation_while_it_acts() {
+    let mut machine = FakeMachine::new();
+    std::fs::create_dir_all(machine.path("run/hotset")).unwrap();
+    let mut daemon = daemon(&machine, Log::to_nowhere(4));
+    for _ in 0..20 {
+        daemon.step();
+    }
+    let mut writes = 0;
+    for round in 0..400 {
+        machine.allocate(15_000, 3_000);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let before = machine.wsf();
+        let count = allocations(|| {
+            daemon.step();
+        });
+        assert_eq!(count, 0, "round {round}, {before} to {}", machine.wsf());
+        writes += u32::from(machine.wsf() != before);
+    }
+    assert!(writes > 0, "nothing was done");
+}
