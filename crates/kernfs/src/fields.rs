@@ -297,6 +297,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_up_to_the_last_that_fits() {
+        let mut fields = Fields::new(KNOWN);
+        // Twice: the first time is the slow way, the second the quick one.
+        for _ in 0..2 {
+            parsed(&mut fields, "b 9999999999999999999\n").unwrap();
+            assert_eq!(fields.known(0), Some(9_999_999_999_999_999_999));
+            parsed(&mut fields, "b 18446744073709551615\n").unwrap();
+            assert_eq!(fields.known(0), Some(u64::MAX));
+            for text in ["b 18446744073709551616\n", "b 99999999999999999999999\n"] {
+                assert!(parsed(&mut fields, text).is_err());
+            }
+        }
+    }
+
+    #[test]
     fn a_name_that_comes_twice_is_the_first() {
         let mut fields = Fields::new(KNOWN);
         parsed(&mut fields, "b 1\nb 2\n").unwrap();
