@@ -176,7 +176,8 @@ fn write_words(to: &mut String, status: &Value) -> std::fmt::Result {
     writeln!(to, "\nKnobs")?;
     for knob in list(&status["knobs"]) {
         let name = knob["name"].as_str().unwrap_or("?");
-        write!(to, "  {name:<32} {}", knob["value"])?;
+        let value = knob["value"].to_string();
+        write!(to, "  {name:<32} {}", value.trim_matches('"'))?;
         match knob["original"].as_str() {
             Some(original) => writeln!(to, " (by hotsetd; {original} before)")?,
             None => writeln!(to)?,

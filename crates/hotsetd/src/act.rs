@@ -76,9 +76,10 @@ impl Hands<'_> {
                 let what = Text::<96>::of(format_args!("{warning:?}"));
                 // A warning that stands is not one every second.
                 let what = fault_of(&["warning", what.as_str()]);
-                self.log
-                    .fault(self.now_s, what, "policy", format_args!("{reason}"));
-                self.remember(action, reason, format_args!("logged"));
+                let words = format_args!("{reason}");
+                if self.log.fault(self.now_s, what, "policy", words) {
+                    self.remember(action, reason, format_args!("logged"));
+                }
                 After::Done
             }
         }
@@ -137,8 +138,9 @@ impl Hands<'_> {
             Err(problem) => {
                 self.state.counts.failures += 1;
                 let words = format_args!("{knob} = {to}: {problem}");
-                self.log.fault(self.now_s, fault, "knobs", words);
-                self.remember(action, reason, format_args!("{problem}"));
+                if self.log.fault(self.now_s, fault, "knobs", words) {
+                    self.remember(action, reason, format_args!("{problem}"));
+                }
                 match problem {
                     Fault::Write(Errno::INVAL) => After::Refused,
                     _ => After::Done,

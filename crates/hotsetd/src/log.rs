@@ -183,13 +183,13 @@ impl Log {
     }
 
     /// A line about something that may be wrong for long: once when it begins, then every ten
-    /// minutes. `what` tells faults apart.
-    pub fn fault(&mut self, now_s: f64, what: u64, module: &str, words: fmt::Arguments) {
+    /// minutes. `what` tells faults apart. Returns whether it was said.
+    pub fn fault(&mut self, now_s: f64, what: u64, module: &str, words: fmt::Arguments) -> bool {
         let at = self.faults.iter().position(|fault| fault.what == what);
         let kept_back = match at.map(|at| &mut self.faults[at]) {
             Some(fault) if now_s - fault.said_s < AGAIN_S => {
                 fault.kept_back = fault.kept_back.saturating_add(1);
-                return;
+                return false;
             }
             Some(fault) => {
                 fault.said_s = now_s;
@@ -214,6 +214,7 @@ impl Log {
         } else {
             self.line(Level::Warning, module, words);
         }
+        true
     }
 
     /// It is well again; says so if it had been said to be wrong.

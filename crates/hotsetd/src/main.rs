@@ -116,7 +116,7 @@ fn go(options: &Options) -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             let mut log = Log::open(target, verbosity);
-            log.line(Level::Error, "hotsetd", format_args!("{error}"));
+            log.line(Level::Error, "daemon", format_args!("{error}"));
             ExitCode::FAILURE
         }
     }

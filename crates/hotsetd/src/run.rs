@@ -118,7 +118,7 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
     stopped?;
     daemon
         .log()
-        .line(Level::Notice, "hotsetd", format_args!("stopped"));
+        .line(Level::Notice, "daemon", format_args!("stopped"));
     Ok(all)
 }
 
@@ -141,11 +141,11 @@ fn harden_against_want(log: &mut Log) {
     if let Err(error) = harden::spare_from_oom_killer() {
         let words =
             format_args!("oom_score_adj cannot be set: {error}; the OOM killer may take us");
-        log.line(Level::Warning, "hotsetd", words);
+        log.line(Level::Warning, "daemon", words);
     }
     if let Err(error) = harden::lock_memory() {
         let words = format_args!("mlockall: {error}; when memory is short we may be slow");
-        log.line(Level::Warning, "hotsetd", words);
+        log.line(Level::Warning, "daemon", words);
     }
 }
 
@@ -178,7 +178,7 @@ fn greet(daemon: &mut Daemon) {
     let level = daemon.config().policy.aggressiveness;
     let version = env!("CARGO_PKG_VERSION");
     let words = format_args!("hotsetd {version}, aggressiveness {level}{dry}");
-    daemon.log().line(Level::Notice, "hotsetd", words);
+    daemon.log().line(Level::Notice, "daemon", words);
 }
 
 fn serve(server: &mut Server, number: u64, poll: &OwnedFd, daemon: &Daemon, now_s: f64) {

@@ -43,6 +43,19 @@ pub fn status(state: &State, policy: &policy::Policy, journal: &Journal, dry: bo
             })
         })
         .collect();
+    // Those that the administrator's tunables set.
+    let more = journal.entries().iter().filter(|entry| {
+        let name = entry.knob.as_str();
+        !state.knobs.iter().any(|knob| knob.name == name)
+    });
+    let more = more.map(|entry| {
+        json!({
+            "name": entry.knob.as_str(),
+            "value": entry.ours.iter().flatten().last().map(|ours| ours.as_str()),
+            "original": entry.original.as_str(), "set_by_hotsetd": true,
+        })
+    });
+    let knobs: Vec<Value> = knobs.into_iter().chain(more).collect();
     let actions: Vec<Value> = state
         .deeds()
         .map(|deed| {
