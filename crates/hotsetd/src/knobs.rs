@@ -111,7 +111,7 @@ impl Knobs {
         // rest of its older value behind it.
         let line = bytes[..length].split(|&byte| byte == b'\n').next();
         let line = std::str::from_utf8(line.unwrap_or_default()).unwrap_or_default();
-        let value = canonical(line);
+        let value = canonical(chosen(line));
         match value.as_bytes() {
             b"" => Err(Fault::Read(Errno::NODATA)),
             _ => Ok(value),
@@ -168,15 +168,16 @@ impl Knobs {
             return Err(Fault::Write(errno));
         }
         let found = self.read(knob)?;
-        if found != to {
-            // These knobs either take a value or refuse it: somebody else was faster.
+        if found != to && seen.is_some() {
+            // The policy's knobs either take a value or refuse it: somebody else was faster.
             self.journal.forget(knob).map_err(journal_fault)?;
             return Ok(Outcome::Yielded { found });
         }
-        if to == entry.original {
+        // Another knob may take what it can, as nr_hugepages does: then that is what is ours.
+        if found == entry.original {
             self.journal.forget(knob)
         } else {
-            let ours = [Some(to), None];
+            let ours = [Some(found), None];
             self.journal.note(Entry { ours, ..entry })
         }
         .map_err(journal_fault)?;
@@ -280,6 +281,13 @@ fn in_the_kernel(file: &rustix::fd::OwnedFd) -> bool {
 
 fn journal_fault(error: std::io::Error) -> Fault {
     Fault::Journal(Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
+}
+
+/// Of a choice (`always [madvise] never`) what is chosen: that is what can be written again.
+fn chosen(line: &str) -> &str {
+    line.split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or(line, |(chosen, _)| chosen)
 }
 
 /// Words with single spaces, and numbers without leading zeros: as the kernel shows them.

@@ -169,3 +169,43 @@ fn back_at_its_original_a_knob_is_nobodys() {
     knobs.set(WATERMARK_SCALE_FACTOR, None, "10").unwrap();
     assert!(knobs.journal().entries().is_empty());
 }
+
+#[test]
+fn names_are_those_of_sysctl_or_paths() {
+    let fixture = Fixture::new();
+    let knobs = fixture.knobs();
+    let place = |name: &str| {
+        let place = knobs.place(name);
+        let root = fixture.root.path().to_str().unwrap();
+        place.as_str().strip_prefix(root).unwrap().to_owned()
+    };
+    assert_eq!(place("vm.swappiness"), "/proc/sys/vm/swappiness");
+    assert_eq!(
+        place("fs.negative-dentry-limit"),
+        "/proc/sys/fs/negative-dentry-limit"
+    );
+    assert_eq!(
+        place("net.ipv4.conf.eth0/100.x"),
+        "/proc/sys/net/ipv4/conf/eth0.100/x"
+    );
+    assert_eq!(place("/sys/kernel/mm/x"), "/sys/kernel/mm/x");
+}
+
+#[test]
+fn of_a_choice_what_was_chosen_is_given_back() {
+    let fixture = Fixture::new();
+    let name = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let path = fixture.root.path().join(&name[1..]);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "always [madvise] never\n").unwrap();
+    let mut knobs = fixture.knobs();
+    let from = value("madvise");
+    assert_eq!(
+        knobs.set(name, None, "never"),
+        Ok(Outcome::Written { from })
+    );
+    // As the kernel shows it.
+    std::fs::write(&path, "always madvise [never]\n").unwrap();
+    knobs.give_back(|_| {});
+    assert_eq!(read(&path), "madvise\n");
+}
