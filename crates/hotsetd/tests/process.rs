@@ -273,3 +273,24 @@ fn in_the_background_it_is_a_process_of_its_own() {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// The kernel's own pressure file below a root that is otherwise of files: a trigger belongs to its
+/// descriptor, and changes nothing of the machine.
+#[test]
+fn pressure_of_the_kernel_is_waited_for() {
+    let machine = FakeMachine::new();
+    std::os::unix::fs::symlink("/proc/pressure", machine.path("proc/pressure")).unwrap();
+    let process = started(&machine, &[]);
+    if !std::path::Path::new("/proc/pressure/memory").exists() {
+        eprintln!("NOT TESTED: this kernel has no PSI");
+        return;
+    }
+    let fds = std::fs::read_dir(format!("/proc/{}/fd", process.id())).unwrap();
+    let held: Vec<_> = fds
+        .filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok())
+        .filter(|path| path.ends_with("pressure/memory"))
+        .collect();
+    // One to read, one with the trigger.
+    assert_eq!(held.len(), 2, "{}", process.log());
+    assert!(!process.log().contains("no trigger"), "{}", process.log());
+}
