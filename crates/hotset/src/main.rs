@@ -6,6 +6,7 @@ mod kernel;
 mod lab;
 mod lab_loop;
 mod record;
+mod replay;
 mod status;
 mod zst;
 
@@ -27,6 +28,8 @@ enum Command {
     Lab(lab::Command),
     /// Record samples of this machine's memory, for `hotset replay`
     Record(record::RecordArgs),
+    /// What the daemon would have done, and why, over recorded samples
+    Replay(replay::ReplayArgs),
     /// What the daemon measures, forecasts, has done, and why
     Status(status::StatusArgs),
 }
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Record(args) => record::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Status(args) => status::run(&args),
     };
     match result {

@@ -35,12 +35,7 @@ impl Trace {
             .and_then(|mut file| file.read_to_end(&mut bytes))
             .with_context(what)?;
         if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-            let mut text = Vec::new();
-            ruzstd::decoding::StreamingDecoder::new(bytes.as_slice())
-                .map_err(|error| anyhow::anyhow!("{error}"))
-                .and_then(|mut stream| Ok(stream.read_to_end(&mut text)?))
-                .with_context(|| format!("{}: not readable as zstd", what()))?;
-            bytes = text;
+            bytes = unpack(&bytes).with_context(|| format!("{}: not readable as zstd", what()))?;
         }
         let text = String::from_utf8(bytes)
             .with_context(|| format!("{}: neither text nor zstd", what()))?;
@@ -174,6 +169,17 @@ impl Trace {
         };
         write().with_context(|| path.display().to_string())
     }
+}
+
+/// All frames of a zstd file, one after the other.
+fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
+    let mut plain = Vec::new();
+    while !packed.is_empty() {
+        ruzstd::decoding::StreamingDecoder::new(&mut packed)
+            .map_err(|error| anyhow::anyhow!("{error}"))?
+            .read_to_end(&mut plain)?;
+    }
+    Ok(plain)
 }
 
 fn row(line: &str) -> Result<Demand> {
