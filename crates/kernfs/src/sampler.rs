@@ -123,8 +123,7 @@ impl Sampler {
 
     /// Reads `sources` only; the rest of `sample` stays as it is.
     pub fn sample_only(&mut self, sources: Sources, sample: &mut Sample) {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        sample.t = now.tv_sec as f64 + now.tv_nsec as f64 / 1e9;
+        sample.t = monotonic_s();
         sample.fresh = Sources::default();
         self.reader.news.clear();
         // Handed over and back, so that both keep what they have allocated.
@@ -276,4 +275,16 @@ impl Sampler {
             sample.fresh = sample.fresh | Sources::CGROUPS;
         }
     }
+}
+
+/// CLOCK_MONOTONIC in seconds. By libc, not rustix: rustix insists on a vDSO, which User-Mode Linux
+/// does not have.
+fn monotonic_s() -> f64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes one timespec, which lives through the call; with this clock it cannot fail.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
