@@ -17,6 +17,8 @@ const Z: f64 = 2.576;
 const EXHAUSTED: f64 = 0.05;
 /// So much must have gone within the window: less is noise.
 const FALLEN: f64 = 0.04;
+/// And so many blocks: of few blocks the share moves by whole percents.
+const FALLEN_BLOCKS: f64 = 16.0;
 /// Seconds ahead in which exhaustion counts as predicted, by aggressiveness.
 const HORIZONS_S: [f64; 3] = [180.0, 300.0, 600.0];
 /// vm.compaction_proactiveness while exhaustion is predicted, by aggressiveness.
@@ -139,10 +141,12 @@ impl Fragmentation {
             forecast.time_to_exhaustion_s = crossing.expected_s;
             let (first_s, _) = tracked.share.points()[0];
             let fallen = fall.slope * (now_s - first_s);
+            let huge_pages = (machine.huge_order as f64).exp2();
             // Exhausted already and not falling: that is how this machine is, or it recovers.
             forecast.predicted = share > EXHAUSTED
                 && crossing.certain
                 && fallen >= FALLEN
+                && fallen * node.free as f64 >= FALLEN_BLOCKS * huge_pages
                 && crossing.expected_s.is_some_and(|s| s <= self.horizon_s);
         }
         tracked.last = forecast;

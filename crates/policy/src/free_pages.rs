@@ -29,19 +29,19 @@ const LEVELS: [Level; 3] = [
         cap: 400,
         quantile: 0.80,
         margin: 0.5,
-        horizon_s: 20.0,
+        horizon_s: 25.0,
     },
     Level {
         cap: 700,
         quantile: 0.90,
         margin: 1.0,
-        horizon_s: 30.0,
+        horizon_s: 40.0,
     },
     Level {
         cap: 1000,
         quantile: 0.98,
         margin: 1.5,
-        horizon_s: 45.0,
+        horizon_s: 60.0,
     },
 ];
 
@@ -59,6 +59,8 @@ const LOWER_EVERY_S: f64 = 300.0;
 const CAPACITY_PRIOR_BYTES: f64 = 400e6;
 /// Demand above kswapd's rate is covered for so long.
 const REACTION_S: f64 = 2.0;
+/// By so much demand must exceed a rate that is only roughly known.
+const BEYOND: f64 = 1.25;
 /// At most this share of what could be reclaimed may be asked to stand free.
 const RECLAIMABLE_SHARE: f64 = 0.25;
 
@@ -332,7 +334,7 @@ impl FreePages {
             node.predicted && lasting && seen.free > seen.low,
             node.slope,
         ) {
-            (true, Some(slope)) => {
+            (true, Some(slope)) if slope.slope > BEYOND * self.capacity => {
                 let beyond = (slope.slope - self.capacity) * REACTION_S;
                 beyond.clamp(0.0, seen.managed as f64 / 10.0)
             }
