@@ -143,6 +143,10 @@ fn allowed(curve: &[(f64, f64)], stall_s: f64) -> f64 {
         return last.1;
     }
     for point in curve {
+        // Of two settings with as many stalls the one with less free memory counts.
+        if point.0 == last.0 {
+            continue;
+        }
         if stall_s <= point.0 {
             let share = (stall_s - last.0) / (point.0 - last.0);
             return last.1 + share * (point.1 - last.1);
