@@ -45,6 +45,8 @@ pub enum Command {
         hotset lab run three-workers --arm classic-vanilla,classic-on --repetitions 2\n  \
         hotset lab run three-workers --set machine.memory_mb=256 --set files.probe=14%")]
     Run(RunArgs),
+    /// Run a controller of free memory against a model of the kernel, on demand traces
+    Loop(crate::lab_loop::Args),
     /// Write the report of finished runs again, from their raw results
     Report {
         /// Folders that `hotset lab run` wrote
@@ -101,6 +103,7 @@ pub struct RunArgs {
 pub fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::List { json } => list(json),
+        Command::Loop(args) => crate::lab_loop::run_loop(args),
         Command::Run(args) => run_experiment(&args),
         Command::Report { dirs, json } => {
             for dir in &dirs {

@@ -4,6 +4,11 @@ use std::process::ExitCode;
 
 mod kernel;
 mod lab;
+mod lab_loop;
+mod record;
+mod replay;
+mod status;
+mod zst;
 
 /// Keeps a Linux machine's working set in memory, and proves it.
 #[derive(Parser)]
@@ -21,6 +26,12 @@ enum Command {
     /// Run experiments on real kernels, and report what they measured
     #[command(subcommand)]
     Lab(lab::Command),
+    /// Record samples of this machine's memory, for `hotset replay`
+    Record(record::RecordArgs),
+    /// What the daemon would have done, and why, over recorded samples
+    Replay(replay::ReplayArgs),
+    /// What the daemon measures, forecasts, has done, and why
+    Status(status::StatusArgs),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +41,9 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
+        Command::Record(args) => record::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Status(args) => status::run(&args),
     };
     match result {
         Ok(code) => code,

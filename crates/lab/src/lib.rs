@@ -5,6 +5,7 @@
 //! * [`runner`]: runs all arms and repetitions, and writes [`raw::record`]'s files.
 //! * [`attend`]: listens to one guest; [`trial`] makes a trial of what it said.
 //! * [`disk`], [`initramfs`], [`kernels`]: what a guest boots from.
+//! * [`model`]: the closed loop, where a controller meets a model of the kernel.
 //! * [`lease`], [`ramdir`], [`stop`]: what is asked of the host, and put back.
 pub mod attend;
 pub mod bed;
@@ -15,6 +16,7 @@ pub mod host;
 pub mod initramfs;
 pub mod kernels;
 pub mod lease;
+pub mod model;
 pub mod order;
 pub mod probe;
 pub mod progress;

@@ -1,0 +1,59 @@
+//! How large something gets in a stretch of time.
+use crate::DecayingQuantile;
+
+/// The quantile of block maxima: time is cut into blocks, the largest value of each counts once, and
+/// old blocks fade. Rare and large events are not drowned by the many small ones between them, and
+/// one block with many events weighs no more than one with a single event.
+///
+/// Gumbel, "Statistics of Extremes" (1958), chapter 1; the block being built counts as it stands, so
+/// that a new extreme is there at once.
+#[derive(Clone, Debug)]
+pub struct BlockMaxima {
+    past: DecayingQuantile,
+    /// Finished blocks.
+    blocks: u64,
+    block_s: f64,
+    /// Start of the block being built, and its largest value so far.
+    block: Option<(f64, f64)>,
+}
+
+impl BlockMaxima {
+    pub fn new(block_s: f64, half_life_s: f64) -> Self {
+        BlockMaxima {
+            past: DecayingQuantile::new(half_life_s),
+            blocks: 0,
+            block_s,
+            block: None,
+        }
+    }
+
+    /// A value seen at `now_s`. A block in which nothing was added does not count: the quantile is
+    /// that of the blocks with an event.
+    pub fn add(&mut self, now_s: f64, value: f64) {
+        let value = value.max(0.0);
+        let Some((start, largest)) = self.block else {
+            self.block = Some((now_s, value));
+            return;
+        };
+        let age = now_s - start;
+        if age >= self.block_s {
+            self.past.add(now_s, largest);
+            self.blocks += 1;
+            self.block = Some((now_s, value));
+        } else {
+            self.block = Some((start, largest.max(value)));
+        }
+    }
+
+    /// The quantile of the maxima; never below what the block being built has shown.
+    pub fn quantile(&self, q: f64) -> f64 {
+        self.past
+            .quantile(q)
+            .max(self.block.map_or(0.0, |(_, largest)| largest))
+    }
+
+    /// Blocks with an event so far, the one being built among them.
+    pub fn count(&self) -> f64 {
+        self.blocks as f64 + f64::from(u8::from(self.block.is_some()))
+    }
+}

@@ -1,0 +1,82 @@
+//! The loop on recorded machines: kernels 4.18 to 7.3, one node and many.
+use hotsetd::config::Config;
+use hotsetd::daemon::Daemon;
+use hotsetd::log::Log;
+use std::path::{Path, PathBuf};
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let there = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &there),
+            // Not its mode: what is read-only on a machine may be so here.
+            false => std::fs::write(&there, std::fs::read(&path).unwrap()).unwrap(),
+        }
+    }
+}
+
+fn machines() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/kernfs");
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut machines: Vec<_> = entries.filter(|path| path.join("proc").is_dir()).collect();
+    machines.sort();
+    machines
+}
+
+#[test]
+fn it_runs_on_every_recorded_machine_and_leaves_it_as_it_was() {
+    let machines = machines();
+    assert!(machines.len() > 5, "{machines:?}");
+    for machine in machines {
+        let root = tempfile::tempdir().unwrap();
+        copy(&machine, root.path());
+        let knob = root.path().join("proc/sys/vm/watermark_scale_factor");
+        let before = std::fs::read_to_string(&knob).unwrap();
+        let mut daemon = Daemon::new(root.path(), Config::default(), Log::to_memory(2)).unwrap();
+        for _ in 0..20 {
+            let next_s = daemon.step();
+            assert!((0.05..=60.0).contains(&next_s), "{}", machine.display());
+        }
+        let zoneinfo = std::fs::read_to_string(root.path().join("proc/zoneinfo")).unwrap();
+        let mut nodes: Vec<&str> = zoneinfo
+            .lines()
+            .filter_map(|line| line.strip_prefix("Node ")?.split(',').next())
+            .collect();
+        nodes.dedup();
+        let found: Vec<_> = daemon
+            .state()
+            .summary
+            .nodes
+            .iter()
+            .map(|node| node.id)
+            .collect();
+        assert!(
+            !found.is_empty() && found.len() <= nodes.len(),
+            "{}",
+            machine.display()
+        );
+        let status: serde_json::Value = serde_json::from_slice(&daemon.status()).unwrap();
+        assert_eq!(
+            status["counts"]["unreadable_files"],
+            0,
+            "{}",
+            machine.display()
+        );
+        let metrics = String::from_utf8(daemon.metrics()).unwrap();
+        assert!(
+            metrics.ends_with("# EOF\n") && !metrics.contains("NaN"),
+            "{metrics}"
+        );
+        let lines = daemon.log().lines();
+        assert!(lines.is_empty(), "{}: {lines:#?}", machine.display());
+        assert!(daemon.stop());
+        assert_eq!(
+            std::fs::read_to_string(&knob).unwrap().trim(),
+            before.trim()
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! What the administrator chose, and what the machine can do.
+
+/// The administrator's choices. [`Config::default`] is what a file without a line gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// 1 (careful), 2 (the default) or 3: how sure a forecast must be, and the bound of
+    /// vm.watermark_scale_factor (400, 700, 1000). Anything else counts as the nearest.
+    pub aggressiveness: u8,
+    pub modules: Modules,
+    /// Bound of vm.watermark_scale_factor, instead of the aggressiveness's. The kernel takes
+    /// 1 to 1000, from 5.15.58 on 3000: see [`Machine::watermark_scale_factor_max`].
+    pub watermark_scale_factor_max: Option<u32>,
+    /// The largest gap between the low and the high watermark, in bytes of the whole machine.
+    pub max_gap_bytes: Option<u64>,
+    /// Negative dentries: their largest share of memory that is not huge pages, per mille, 1 to 100.
+    pub negative_dentry_permille: u32,
+    /// Object caching: keep dentries and inodes in preference to the page cache.
+    pub prefer_object_caching: bool,
+    /// Seconds between samples near the watermarks, and far from them.
+    pub sample_near_s: f64,
+    pub sample_far_s: f64,
+    /// Seconds between two compactions of one node at the earliest.
+    pub compact_every_s: f64,
+    /// May nodes be reclaimed before a predicted crossing, where the kernel has a file for it?
+    pub node_reclaim: bool,
+    /// Knobs to set at the start and on events.
+    pub tunables: Vec<Tunable>,
+}
+
+/// Which modules run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modules {
+    pub free_pages: bool,
+    pub fragmentation: bool,
+    pub negative_dentries: bool,
+    pub object_caching: bool,
+    pub leak_check: bool,
+    pub tunables: bool,
+}
+
+/// A knob that is set once, or whenever something happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tunable {
+    /// As sysctl spells it: `vm.swappiness`.
+    pub name: String,
+    pub value: String,
+    pub when: When,
+}
+
+/// When a [`Tunable`] is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At the first sample.
+    Start,
+    /// When the number of huge pages has changed by 5% or more.
+    HugePagesChanged,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            aggressiveness: 2,
+            modules: Modules::default(),
+            watermark_scale_factor_max: None,
+            max_gap_bytes: None,
+            negative_dentry_permille: 10,
+            prefer_object_caching: false,
+            sample_near_s: 0.25,
+            sample_far_s: 10.0,
+            compact_every_s: 60.0,
+            node_reclaim: true,
+            tunables: Vec::new(),
+        }
+    }
+}
+
+impl Default for Modules {
+    fn default() -> Self {
+        Modules {
+            free_pages: true,
+            fragmentation: true,
+            negative_dentries: true,
+            object_caching: true,
+            leak_check: true,
+            tunables: true,
+        }
+    }
+}
+
+/// What the machine has. Found once, at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Bytes.
+    pub page_size: u64,
+    /// Nodes and orders to make room for. More than these are left out of the forecast.
+    pub max_nodes: usize,
+    pub max_orders: usize,
+    /// The order of a transparent huge page: what compaction is for. 9 on x86-64.
+    pub huge_order: usize,
+    /// The kernel's own ceiling: 1000 before 5.15.58, then 3000.
+    pub watermark_scale_factor_max: u32,
+    /// Can a node be asked to reclaim (`nodeN/reclaim`, or `memory.reclaim` of the root)?
+    pub node_reclaim: bool,
+    /// Is there a `nodeN/compact`?
+    pub node_compact: bool,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine {
+            page_size: 4096,
+            max_nodes: 16,
+            max_orders: 16,
+            huge_order: 9,
+            watermark_scale_factor_max: 1000,
+            node_reclaim: false,
+            node_compact: true,
+        }
+    }
+}

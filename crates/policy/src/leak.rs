@@ -1,0 +1,78 @@
+//! The leak check: memory that nothing in meminfo accounts for. It reads no page frames.
+use crate::{Action, Decision, Meminfo, Observation, Warning};
+
+/// Seconds between two looks.
+const EVERY_S: f64 = 60.0;
+/// A growth below this share of memory is noise.
+const NOISE: f64 = 0.0005;
+/// Sudden: doubled, and by this share of memory or more.
+const SUDDEN: f64 = 0.01;
+/// Slow: so many growths in a row.
+const GROWTHS: u32 = 10;
+
+#[derive(Default)]
+pub(crate) struct Leak {
+    last: Option<(f64, u64)>,
+    growths: u32,
+    /// Unexplained memory when the growths began, KiB.
+    since: u64,
+}
+
+impl Leak {
+    pub fn run(&mut self, seen: &Observation, decision: &mut Decision) {
+        let now = unexplained(&seen.meminfo);
+        let Some((at_s, before)) = self.last else {
+            self.last = Some((seen.now_s, now));
+            return;
+        };
+        if seen.now_s - at_s < EVERY_S {
+            return;
+        }
+        self.last = Some((seen.now_s, now));
+        let total = seen.meminfo.total as f64;
+        let growth = now.saturating_sub(before) as f64;
+        if now >= before.saturating_mul(2) && growth >= SUDDEN * total {
+            decision.push(
+                Action::Warn(Warning::SuddenLeak),
+                format_args!(
+                    "memory that nothing accounts for went from {before} to {now} KiB in a minute"
+                ),
+            );
+        }
+        if growth < NOISE * total {
+            self.growths = 0;
+            return;
+        }
+        if self.growths == 0 {
+            self.since = before;
+        }
+        self.growths += 1;
+        if self.growths >= GROWTHS {
+            decision.push(
+                Action::Warn(Warning::SlowLeak),
+                format_args!("memory that nothing accounts for grew {GROWTHS} times in a row, from {} to {now} KiB", self.since),
+            );
+            self.growths = 0;
+        }
+    }
+}
+
+/// KiB. What is read at slightly different moments may account for more than there is: none, then.
+pub(crate) fn unexplained(meminfo: &Meminfo) -> u64 {
+    let accounted = [
+        meminfo.free,
+        meminfo.lru,
+        meminfo.slab,
+        meminfo.kernel_stack,
+        meminfo.page_tables,
+        meminfo.sec_page_tables,
+        meminfo.percpu,
+        meminfo.vmalloc_used,
+        meminfo.hugetlb,
+        meminfo.zswap,
+        meminfo.other,
+    ];
+    accounted
+        .iter()
+        .fold(meminfo.total, |left, part| left.saturating_sub(*part))
+}

@@ -1,0 +1,24 @@
+//! What to do about memory, decided from what was measured: [`Observation`] in, [`Decision`] out.
+//!
+//! Pure: no I/O, the clock is passed in, and nothing is allocated after [`Policy::new`]. The daemon,
+//! `hotset replay` and the lab's closed loop run this very code.
+mod action;
+mod config;
+mod dentries;
+mod fragmentation;
+mod free_pages;
+mod knob;
+mod leak;
+mod node;
+mod observation;
+mod policy;
+mod tunables;
+
+pub use action::{
+    Action, Decision, FreePagesForecast, NodeForecast, OrderForecast, Rates, Summary, Warning,
+};
+pub use config::{Config, Machine, Modules, Tunable, When};
+pub use observation::{
+    Dentries, Inodes, Knobs, Meminfo, NodeObservation, Observation, Pressure, Vmstat,
+};
+pub use policy::Policy;

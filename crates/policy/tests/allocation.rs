@@ -1,0 +1,107 @@
+//! Nothing is allocated for an observation.
+mod common;
+
+use common::Bench;
+use policy::{Config, Decision, Dentries, Inodes, Machine, NodeObservation, Observation, Policy};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn an_observation_allocates_nothing() {
+    let machine = Machine {
+        node_reclaim: true,
+        max_nodes: 4,
+        ..Machine::default()
+    };
+    let mut policy = Policy::new(
+        Config {
+            aggressiveness: 3,
+            ..Config::default()
+        },
+        machine,
+    );
+    let mut decision = Decision::default();
+    let mut told = 0;
+    let mut run = |from: u64, policy: &mut Policy, decision: &mut Decision| -> usize {
+        let before = COUNT.load(Ordering::Relaxed);
+        for look in from..from + 2000 {
+            // Every kind of thing happens: bursts, stalls, fragmentation, dentries that come and go.
+            let wave = look % 40;
+            let blocks = [wave * 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 400 - wave * 10];
+            let node = |id: u32| NodeObservation {
+                id,
+                managed: 1_000_000,
+                free: if wave == 30 {
+                    4_000
+                } else {
+                    400_000 - wave * 9_000
+                },
+                min: 4_000,
+                low: 5_000,
+                high: 6_000,
+                file: 300_000,
+                free_blocks: &blocks,
+                ..NodeObservation::default()
+            };
+            let nodes = [node(0), node(1), node(2), node(3)];
+            let mut seen = Observation {
+                now_s: look as f64 * 5.0,
+                nodes: &nodes,
+                ..Observation::default()
+            };
+            seen.vmstat.pgsteal_kswapd = look * 1000;
+            seen.vmstat.pgsteal_direct = look / 40 * 1000;
+            seen.vmstat.allocstall = look / 40 * 10;
+            seen.knobs.watermark_scale_factor = Some(10);
+            seen.knobs.vfs_cache_pressure = Some(100);
+            seen.knobs.negative_dentry_limit = Some(900);
+            seen.meminfo.total = 16_000_000;
+            seen.meminfo.hugetlb = look % 100 * 100_000;
+            seen.dentries = Some(Dentries {
+                count: 1_000_000 + wave * 90_000,
+                ..Dentries::default()
+            });
+            seen.inodes = Some(Inodes::default());
+            policy.observe(&seen, decision);
+            told += decision.actions().count();
+        }
+        COUNT.load(Ordering::Relaxed) - before
+    };
+    // The lists of a fresh decision grow to the number of nodes once.
+    run(0, &mut policy, &mut decision);
+    let allocated = run(2000, &mut policy, &mut decision);
+    assert!(
+        told > 100,
+        "only {told} actions: the test does not reach what it is for"
+    );
+    assert_eq!(allocated, 0);
+    // The bench of the other tests is not used here.
+    let _ = Bench::new;
+}
