@@ -144,7 +144,8 @@ impl Watcher {
         }
         let killed = vmstat_field(&vmstat, "oom_kill").unwrap_or(0);
         if killed > self.kills {
-            let between = self.last.1.then_some(self.last.0);
+            // Exhausted for less than the time between two looks: that time at most.
+            let between = (self.last.1 || clean).then_some(self.last.0);
             if let Some(since) = self.since.take().or(between) {
                 channel.observe("exhausted_to_kill_ms".into(), since, now - since);
             }
