@@ -273,7 +273,7 @@ pub fn key(of: &Ingredients) -> String {
     add(of.fragment);
     add(of.suffix);
     add(of.compiler);
-    for patch in of.patches {
+    for patch in of.patches.iter().filter(|patch| patch.builds()) {
         add(&patch.sha256);
     }
     format!("{:x}", hash.finalize())[..24].to_string()

@@ -62,6 +62,14 @@ impl Patch {
             made,
         })
     }
+
+    /// Whether an image can differ by it. The tests' and the documentation's patches are none of
+    /// what a kernel is built from.
+    pub fn builds(&self) -> bool {
+        let apart = ["Documentation", "tools/testing"];
+        let is_apart = |file: &PathBuf| apart.iter().any(|dir| file.starts_with(dir));
+        !self.files.iter().all(is_apart)
+    }
 }
 
 /// Reads the patches of a directory in their order. A cover letter (number 0) is passed over.
@@ -102,10 +110,10 @@ pub fn load(dir: &Path) -> Result<Vec<Patch>> {
     Ok(patches)
 }
 
-/// Short checksum over all patches, in their order: which series this is.
+/// Short checksum over what an image is built from, in order: which series this is.
 pub fn id(patches: &[Patch]) -> String {
     let mut hash = Sha256::new();
-    for patch in patches {
+    for patch in patches.iter().filter(|patch| patch.builds()) {
         hash.update(&patch.sha256);
     }
     format!("{:x}", hash.finalize())[..12].to_string()

@@ -126,3 +126,21 @@ fn a_series_id_changes_with_any_patch() {
     assert_eq!(id(&a), id(&a.clone()));
     assert_ne!(id(&a), id(&b));
 }
+
+#[test]
+fn a_patch_of_tests_or_documentation_is_no_part_of_an_image() {
+    let apart = ONE
+        .replace("a/", "a/tools/testing/x/")
+        .replace("b/", "b/tools/testing/x/");
+    let a = room(&[("0001-one.patch", ONE)]);
+    let b = room(&[("0001-one.patch", ONE), ("0002-tests.patch", &apart)]);
+    let (a, b) = (load(&a.series).unwrap(), load(&b.series).unwrap());
+    assert!(!b[1].builds(), "{:?}", b[1].files);
+    assert_eq!(id(&a), id(&b));
+    // objtool, which goes over an x86_64 kernel's objects, is a tool as well.
+    let tool = ONE
+        .replace("a/", "a/tools/objtool/")
+        .replace("b/", "b/tools/objtool/");
+    let c = room(&[("0001-one.patch", ONE), ("0002-tool.patch", &tool)]);
+    assert!(load(&c.series).unwrap()[1].builds());
+}
