@@ -47,7 +47,7 @@ fn a_file_is_read_whole() {
 #[test]
 fn shares_become_bytes_before_a_guest_sees_them() {
     let experiment = load(None, &[]).unwrap();
-    let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda");
+    let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda", "/dev/ubdb");
     assert_eq!((spec.seed, spec.zram_mb, spec.sample_ms), (11, 64, 200));
     assert_eq!(spec.disk.read_bps, 100_000_000);
     let Task::Play { workload } = &spec.task else {

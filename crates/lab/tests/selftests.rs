@@ -80,6 +80,8 @@ fn run(kind: Kind, kernel: &Path, test: &Path) -> (Ending, Vec<String>, Vec<Stri
             read_bps: 0,
             read_iops: 0,
         },
+        scratch: None,
+        daemon: None,
         sample_ms: 1000,
         trace: vec![],
         task: Task::Selftest {
@@ -98,6 +100,7 @@ fn run(kind: Kind, kernel: &Path, test: &Path) -> (Ending, Vec<String>, Vec<Stri
             memory_mb: MEMORY_MB,
             cpus: 1,
             nodes_mb: &[],
+            scratch_mb: 0,
         })
         .unwrap();
     let limits = Limits {
