@@ -1,6 +1,7 @@
 //! A worker that kills the daemon, and sees whether the next one puts all right.
 use anyhow::{ensure, Context, Result};
 use rustix::process::Signal;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) 
         if stopping() {
             break;
         }
-        let mut first = start(command)?;
+        let mut first = start(command, Stdio::inherit())?;
         let (least, most) = plan.wait_ms;
         // To a tenth of a millisecond: a write takes less than one.
         let wait = least * 1000 + random.next() % ((most - least) * 1000 + 1);
@@ -43,7 +44,8 @@ pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) 
         first.wait()?;
         killed += 1;
         changed += u32::from(values(plan.knobs)? != originals);
-        let mut second = start(command)?;
+        let mut second = start(command, Stdio::piped())?;
+        first_word(&mut second)?;
         std::thread::sleep(Duration::from_millis(SECOND_MS));
         signal(second.id() as i32, Signal::TERM);
         bad_exit += u32::from(!second.wait()?.success());
@@ -66,12 +68,25 @@ pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) 
     Ok(())
 }
 
-/// Its log goes to the console, whole.
-fn start(command: &[String]) -> Result<Child> {
+/// Waits until it says something: before that a SIGTERM may find a program that does not yet know
+/// what to do with one. All that it says goes on to the console.
+fn first_word(daemon: &mut Child) -> Result<()> {
+    let log = daemon.stderr.take().context("the daemon has no log")?;
+    let mut log = BufReader::new(log);
+    let mut line = Vec::new();
+    log.read_until(b'\n', &mut line)
+        .context("reading the daemon's log")?;
+    eprint!("{}", String::from_utf8_lossy(&line));
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::stderr()));
+    Ok(())
+}
+
+fn start(command: &[String], log: Stdio) -> Result<Child> {
     let (program, arguments) = command.split_first().context("the daemon has no program")?;
     Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
+        .stderr(log)
         .spawn()
         .with_context(|| format!("starting {program}"))
 }
