@@ -19,7 +19,7 @@ const GAUGES: [&str; 13] = [
     "Unevictable",
 ];
 
-/// Every field of /proc/vmstat as `vmstat.NAME`, the totals of /proc/pressure in microseconds, and
+/// Every field of /proc/vmstat as `vmstat.NAME`, `stall.alloc` (allocstall of all zones), the totals of /proc/pressure in microseconds, and
 /// the CPU time of kswapd in clock ticks as `kswapd.cpu_ticks` and in nanoseconds as `kswapd.run_ns`.
 pub fn counters() -> Result<Counters> {
     let mut out = Counters::new();
@@ -29,6 +29,11 @@ pub fn counters() -> Result<Counters> {
             out.insert(format!("vmstat.{name}"), value);
         }
     }
+    let stalls = out
+        .iter()
+        .filter(|(name, _)| name.starts_with("vmstat.allocstall"));
+    let stalls = stalls.map(|(_, count)| count).sum();
+    out.insert("stall.alloc".into(), stalls);
     for resource in ["memory", "io", "cpu"] {
         // A kernel without PSI has no such file; what is absent is left out, not zero.
         if let Ok(text) = std::fs::read_to_string(format!("/proc/pressure/{resource}")) {
@@ -89,6 +94,14 @@ pub fn gauges() -> Result<Counters> {
     let writeback = (get("Writeback") - get("SwapCached")).max(0.0);
     let file = get("Active(file)") + get("Inactive(file)") - get("Dirty") - writeback;
     out.insert("meminfo.file".into(), file);
+    let total = meminfo.lines().find_map(|line| {
+        let rest = line.strip_prefix("MemTotal:")?;
+        rest.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    if let Some(total) = total {
+        let free = out.get("meminfo.MemFree").copied().unwrap_or(0.0);
+        out.insert("meminfo.free_share".into(), free / total);
+    }
     Ok(out)
 }
 

@@ -6,6 +6,7 @@
 //! is not already there, so it works when the guest is out of memory.
 mod channel;
 mod counters;
+mod daemon;
 mod nodes;
 mod play;
 mod prepare;
@@ -26,7 +27,7 @@ const SPEC: &str = "/hotset/spec.json";
 fn main() {
     let mut args = std::env::args().skip(1);
     match (args.next().as_deref(), args.next()) {
-        (Some("work"), Some(name)) => work::main(&name),
+        (Some("work"), Some(name)) => work::main(&name, args.next().as_deref()),
         _ if std::process::id() == 1 => init(),
         _ => {
             eprintln!("hotset-guest runs as PID 1 of a guest that `hotset lab` boots");
@@ -79,8 +80,13 @@ fn run(channel: &Channel) -> Result<()> {
             let settings = setup::settings(&spec)?;
             channel.say(&Line::Settings { values: settings });
             setup::swap(spec.zram_mb)?;
-            setup::disk(&spec.disk, true)?;
-            setup::cgroups(&spec.disk, workload)?;
+            if !spec.disk.device.is_empty() {
+                setup::disk(&spec.disk, true)?;
+            }
+            if let Some(scratch) = &spec.scratch {
+                setup::scratch(scratch)?;
+            }
+            setup::cgroups(&spec, workload)?;
             play::run(&spec, workload, channel)
         }
         Task::Fail { how } => fail(*how),

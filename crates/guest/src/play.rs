@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::channel::{now_ms, Channel};
+use crate::daemon::Daemon;
 use crate::trace::Tracer;
 use crate::watch::Kills;
 use crate::work::settled_path;
@@ -30,8 +31,11 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
     let tracer = Tracer::start(&spec.trace)?;
     let kills = watch::start(workload, channel.clone(), stop.clone());
     sample(spec.sample_ms, channel.clone(), stop.clone());
+    let started = spec.daemon.as_ref().filter(|daemon| daemon.start);
+    let daemon = started.map(|daemon| Daemon::start(&daemon.command, channel.clone()));
     let mut stage = Stage {
         workload,
+        daemon: daemon.transpose()?,
         channel,
         kills,
         tracer,
@@ -45,6 +49,9 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
         before += scene.seconds;
     }
     stage.stop_all_but(&[]);
+    if let Some(daemon) = stage.daemon.take() {
+        daemon.stop()?;
+    }
     stage.tracer.tell(&stage.channel);
     stop.store(true, Ordering::Release);
     Ok(())
@@ -71,6 +78,7 @@ struct Stage<'a> {
     channel: Arc<Channel>,
     kills: Arc<Kills>,
     tracer: Tracer,
+    daemon: Option<Daemon>,
     /// Process to the name of its worker.
     running: BTreeMap<i32, &'a str>,
     /// Workers to start again, and when.
@@ -100,6 +108,9 @@ impl<'a> Stage<'a> {
         loop {
             std::thread::sleep(TICK);
             self.reap(scene);
+            if let Some(daemon) = &mut self.daemon {
+                daemon.check()?;
+            }
             self.restart()?;
             let elapsed = (now_ms() - begin) / 1e3;
             let over = match scene.until {
@@ -179,6 +190,9 @@ impl<'a> Stage<'a> {
                             | Work::Squeeze { .. }
                             | Work::Fixed { .. }
                             | Work::KnobLoop { .. }
+                            | Work::Tree { .. }
+                            | Work::Compile { .. }
+                            | Work::KillDaemon { .. }
                     )
                 })
         })
@@ -198,6 +212,9 @@ impl<'a> Stage<'a> {
 
     fn reap(&mut self, scene: &Scene) {
         while let Ok(Some((pid, status))) = waitpid(None, WaitOptions::NOHANG) {
+            if let Some(daemon) = &mut self.daemon {
+                daemon.reaped(pid, status);
+            }
             let Some(name) = self.running.remove(&pid.as_raw_nonzero().get()) else {
                 continue;
             };
@@ -242,6 +259,9 @@ impl<'a> Stage<'a> {
                         | Work::Touch { .. }
                         | Work::KnobLoop { .. }
                         | Work::Ask { .. }
+                        | Work::Compile { .. }
+                        | Work::HugePages { .. }
+                        | Work::KillDaemon { .. }
                 )
             });
             signal(*pid, if measures { Signal::TERM } else { Signal::KILL });
@@ -252,7 +272,10 @@ impl<'a> Stage<'a> {
             .iter()
             .any(|(pid, _)| self.running.contains_key(pid))
         {
-            while let Ok(Some((pid, _))) = waitpid(None, WaitOptions::NOHANG) {
+            while let Ok(Some((pid, status))) = waitpid(None, WaitOptions::NOHANG) {
+                if let Some(daemon) = &mut self.daemon {
+                    daemon.reaped(pid, status);
+                }
                 self.running.remove(&pid.as_raw_nonzero().get());
             }
             if now_ms() - begin > GRACE_MS && !killed {
@@ -270,13 +293,13 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn signal(pid: i32, signal: Signal) {
+pub fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
-fn said(status: WaitStatus) -> String {
+pub fn said(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => format!("exit {code}"),
         (_, Some(signal)) => format!("signal {signal}"),

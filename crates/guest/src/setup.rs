@@ -1,6 +1,6 @@
 //! Makes a bare kernel into the machine that the spec asks for.
 use anyhow::{bail, Context, Result};
-use raw::spec::{Disk, GuestSpec, Workload};
+use raw::spec::{Disk, GuestSpec, Scratch, Workload};
 use raw::wire::Line;
 use rustix::mount::{mount, MountFlags};
 use std::collections::BTreeMap;
@@ -10,6 +10,8 @@ use crate::channel::now_ms;
 
 /// Where the files of the experiment are.
 pub const DATA: &str = "/data";
+/// Where workers may write.
+pub const SCRATCH: &str = "/scratch";
 /// Parent of all the workers' cgroups; carries the disk's throttle.
 const CGROUP: &str = "/sys/fs/cgroup/work";
 
@@ -185,25 +187,26 @@ pub fn disk(disk: &Disk, read_only: bool) -> Result<()> {
         .with_context(|| format!("mounting {} at {DATA}", disk.device))
 }
 
+/// Mounts the disk that workers may write to.
+pub fn scratch(scratch: &Scratch) -> Result<()> {
+    let _ = std::fs::create_dir_all(SCRATCH);
+    let device = scratch.device.as_str();
+    mount(device, SCRATCH, "ext4", MountFlags::NOATIME, None)
+        .with_context(|| format!("mounting {device} at {SCRATCH}"))
+}
+
 /// One cgroup for all workers, so that they share LRU lists as the programs of one desktop session
 /// do, and one more for each worker with a limit of its own. All under the disk's throttle.
-pub fn cgroups(disk: &Disk, workload: &Workload) -> Result<()> {
+pub fn cgroups(spec: &GuestSpec, workload: &Workload) -> Result<()> {
     write("/sys/fs/cgroup/cgroup.subtree_control", "+memory +io")?;
     std::fs::create_dir(CGROUP).with_context(|| format!("creating {CGROUP}"))?;
     write(&format!("{CGROUP}/cgroup.subtree_control"), "+memory +io")?;
-    if disk.read_bps > 0 || disk.read_iops > 0 {
-        let name = disk.device.trim_start_matches("/dev/");
-        let number = crate::counters::read(&format!("/sys/block/{name}/dev"))?;
-        let or_max = |n: u64| {
-            if n == 0 {
-                "max".to_string()
-            } else {
-                n.to_string()
-            }
-        };
-        let (bps, iops) = (or_max(disk.read_bps), or_max(disk.read_iops));
-        let limit = format!("{} rbps={bps} riops={iops}", number.trim());
-        write(&format!("{CGROUP}/io.max"), &limit)?;
+    let disk = &spec.disk;
+    if !disk.device.is_empty() {
+        throttle(&disk.device, disk, 0)?;
+    }
+    if let Some(scratch) = &spec.scratch {
+        throttle(&scratch.device, disk, scratch.write_bps)?;
     }
     std::fs::create_dir(cgroup_of("", false)).context("creating the workers' cgroup")?;
     for (name, worker) in &workload.workers {
@@ -215,6 +218,26 @@ pub fn cgroups(disk: &Disk, workload: &Workload) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Keeps the workers to the disk's speeds on one device.
+fn throttle(device: &str, disk: &Disk, write_bps: u64) -> Result<()> {
+    if disk.read_bps == 0 && disk.read_iops == 0 && write_bps == 0 {
+        return Ok(());
+    }
+    let name = device.trim_start_matches("/dev/");
+    let number = crate::counters::read(&format!("/sys/block/{name}/dev"))?;
+    let or_max = |n: u64| match n {
+        0 => "max".to_string(),
+        n => n.to_string(),
+    };
+    let (read, write_bps) = (or_max(disk.read_bps), or_max(write_bps));
+    let iops = or_max(disk.read_iops);
+    let limit = format!(
+        "{} rbps={read} riops={iops} wbps={write_bps}",
+        number.trim()
+    );
+    write(&format!("{CGROUP}/io.max"), &limit)
 }
 
 /// The cgroup that a worker's processes join.

@@ -109,6 +109,8 @@ impl Maker<'_> {
                 read_bps: 0,
                 read_iops: 0,
             },
+            scratch: None,
+            daemon: None,
             sample_ms: 1000,
             trace: Vec::new(),
             task: Task::Prepare {
@@ -125,6 +127,7 @@ impl Maker<'_> {
             memory_mb: self.bed.boot_memory_mb().max(128),
             cpus: 1,
             nodes_mb: &[],
+            scratch_mb: 0,
         })?;
         let limits = Limits {
             silent: Duration::from_secs(120) * self.bed.slowness(),
@@ -149,6 +152,20 @@ impl Maker<'_> {
     }
 }
 
+/// Makes an empty disk of `mb` MiB at `path` for one trial. The file is sparse: it takes what is
+/// written to it.
+///
+/// # Errors
+/// When it cannot be made, or `mke2fs` is missing.
+pub fn scratch(path: &Path, mb: u64) -> Result<()> {
+    let what = || format!("making the scratch disk {}", path.display());
+    let file = File::create(path).map_err(explained).with_context(what)?;
+    file.set_len(mb * MIB)
+        .map_err(explained)
+        .with_context(what)?;
+    format_with(path, "16384")
+}
+
 /// Names an image by what is in it.
 fn key(files: &BTreeMap<String, u64>, seed: u64) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a, 64 bits
@@ -162,6 +179,10 @@ fn key(files: &BTreeMap<String, u64>, seed: u64) -> String {
 
 /// Puts an empty ext4 into a file. No journal: the trials mount it read-only.
 fn format(path: &Path) -> Result<()> {
+    format_with(path, "256")
+}
+
+fn format_with(path: &Path, inodes: &str) -> Result<()> {
     let places = ["/usr/sbin/mke2fs", "/sbin/mke2fs", "mke2fs"];
     let program = places
         .iter()
@@ -169,7 +190,7 @@ fn format(path: &Path) -> Result<()> {
         .unwrap_or(&"mke2fs");
     let output = Command::new(program)
         .args([
-            "-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-N", "256",
+            "-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-N", inodes,
         ])
         .args(["-O", "^has_journal,^resize_inode", "-E"])
         .arg("nodiscard,lazy_itable_init=0")

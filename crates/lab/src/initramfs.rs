@@ -9,6 +9,13 @@ use std::path::{Path, PathBuf};
 pub const VARIABLE: &str = "HOTSET_GUEST";
 const PROGRAM: &str = "hotset-guest";
 const INSTALLED: &str = "/usr/lib/hotset/hotset-guest";
+/// The environment variable that names the daemon's program.
+pub const DAEMON_VARIABLE: &str = "HOTSET_HOTSETD";
+const DAEMON_PROGRAM: &str = "hotsetd";
+const DAEMON_INSTALLED: &str = "/usr/sbin/hotsetd";
+/// Where guests have it, and its configuration.
+pub const DAEMON: &str = "/sbin/hotsetd";
+pub const DAEMON_CONFIG: &str = "/etc/hotset/hotsetd.conf";
 
 /// The guest's program, read once for all guests.
 pub struct Init {
@@ -16,6 +23,8 @@ pub struct Init {
     program: Vec<u8>,
     /// Name and program of each of the kernel's selftests that the guest may be told to run.
     selftests: Vec<(String, Vec<u8>)>,
+    /// The daemon's program.
+    daemon: Option<Vec<u8>>,
 }
 
 impl Init {
@@ -37,6 +46,7 @@ impl Init {
                 path,
                 program,
                 selftests: Vec::new(),
+                daemon: None,
             }),
             Ok(Some(loader)) => bail!(
                 "{here} is not static (it asks for {loader}), and a guest has no libraries: build \
@@ -57,14 +67,31 @@ impl Init {
         Ok(self)
     }
 
+    /// With `hotsetd` at [`DAEMON`] in every guest: `HOTSET_HOTSETD`, beside this program, or where
+    /// packages install it.
+    ///
+    /// # Errors
+    /// When there is none, or it is not static.
+    pub fn with_daemon(mut self) -> Result<Init> {
+        let path = Init::look_for(DAEMON_PROGRAM, DAEMON_VARIABLE, DAEMON_INSTALLED, "hotsetd")?;
+        let program = Init::at(path)?.program;
+        // It lies in the guest's memory: what only a debugger reads stays here.
+        self.daemon = Some(loaded(program));
+        Ok(self)
+    }
+
     fn path() -> Result<PathBuf> {
-        if let Some(given) = std::env::var_os(VARIABLE) {
+        Init::look_for(PROGRAM, VARIABLE, INSTALLED, "guest")
+    }
+
+    fn look_for(program: &str, variable: &str, installed: &str, package: &str) -> Result<PathBuf> {
+        if let Some(given) = std::env::var_os(variable) {
             return Ok(given.into());
         }
         let own = std::env::current_exe().context("finding this program's own path")?;
         // A test's program is in `deps/`, one below.
-        let beside = own.ancestors().skip(1).take(2).map(|dir| dir.join(PROGRAM));
-        let places: Vec<PathBuf> = beside.chain([INSTALLED.into()]).collect();
+        let beside = own.ancestors().skip(1).take(2).map(|dir| dir.join(program));
+        let places: Vec<PathBuf> = beside.chain([installed.into()]).collect();
         if let Some(found) = places.iter().find(|path| path.is_file()) {
             return Ok(found.clone());
         }
@@ -73,8 +100,8 @@ impl Init {
             .map(|path| path.display().to_string())
             .collect();
         bail!(
-            "there is no {PROGRAM} (looked for {}): cargo build --release -p guest, or name it in \
-             {VARIABLE}",
+            "there is no {program} (looked for {}): cargo build --release -p {package}, or name it \
+             in {variable}",
             places.join(", ")
         )
     }
@@ -91,6 +118,16 @@ impl Init {
     /// The archive for one guest, with modules that it is to load, in this order, before anything
     /// else.
     pub fn archive_with(&self, spec: &GuestSpec, modules: &[Module]) -> Result<Vec<u8>> {
+        self.archive_of(spec, modules, None)
+    }
+
+    /// The same with a configuration of the daemon.
+    pub fn archive_of(
+        &self,
+        spec: &GuestSpec,
+        modules: &[Module],
+        daemon: Option<&str>,
+    ) -> Result<Vec<u8>> {
         let mut archive = Archive::new();
         for directory in ["dev", "proc", "sys", "tmp", "data", "hotset"] {
             archive.directory(directory);
@@ -100,6 +137,15 @@ impl Init {
         archive.file("init", 0o755, &self.program);
         let spec = serde_json::to_vec_pretty(spec).context("writing the guest's orders")?;
         archive.file("hotset/spec.json", 0o644, &spec);
+        if let Some(program) = &self.daemon {
+            for directory in ["etc", "etc/hotset", "run", "sbin"] {
+                archive.directory(directory);
+            }
+            archive.file(&DAEMON[1..], 0o755, program);
+        }
+        if let Some(config) = daemon {
+            archive.file(&DAEMON_CONFIG[1..], 0o644, config.as_bytes());
+        }
         if !self.selftests.is_empty() {
             archive.directory("hotset/selftests");
         }
@@ -116,6 +162,33 @@ impl Init {
         }
         Ok(archive.finish())
     }
+}
+
+/// A static ELF program without what is not loaded: symbols, and what debuggers read. Where it lies
+/// in the file each segment stays; what is behind the last of them goes, and the table of sections.
+fn loaded(mut program: Vec<u8>) -> Vec<u8> {
+    const LOAD: [u8; 4] = 1u32.to_le_bytes(); // PT_LOAD
+    let number = |at: usize, n: usize| {
+        let mut le = [0u8; 8];
+        le[..n].copy_from_slice(program.get(at..at + n)?);
+        Some(u64::from_le_bytes(le) as usize)
+    };
+    let end = || -> Option<usize> {
+        let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+        let mut end = table + size * count;
+        for at in (0..count).map(|entry| table + entry * size) {
+            if program.get(at..at + 4)? == LOAD {
+                end = end.max(number(at + 8, 8)? + number(at + 32, 8)?);
+            }
+        }
+        (end <= program.len()).then_some(end)
+    };
+    if let Some(end) = end() {
+        program.truncate(end);
+        program[40..48].fill(0); // e_shoff
+        program[58..64].fill(0); // e_shentsize, e_shnum, e_shstrndx
+    }
+    program
 }
 
 /// The loader that an ELF program asks for; none for a static one.
@@ -151,7 +224,28 @@ fn interpreter(program: &[u8]) -> Result<Option<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::interpreter;
+    use super::{interpreter, loaded};
+
+    #[test]
+    fn a_program_without_its_symbols_runs_as_before() {
+        use std::os::unix::fs::PermissionsExt;
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let short = loaded(own.clone());
+        assert!(short.len() < own.len());
+        assert_eq!(interpreter(&short), Ok(None));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("program");
+        std::fs::write(&path, &short).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        let listed = std::process::Command::new(&path)
+            .args(["--list", "tells_static"])
+            .output()
+            .unwrap();
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        assert!(listed.contains("tells_static_programs"), "{listed}");
+        // What is no program of this kind stays as it is.
+        assert_eq!(loaded(b"#!/bin/sh".to_vec()), b"#!/bin/sh");
+    }
 
     #[test]
     fn tells_static_programs_from_others() {

@@ -56,6 +56,8 @@ pub fn boot(
             read_bps: 0,
             read_iops: 0,
         },
+        scratch: None,
+        daemon: None,
         sample_ms: 1000,
         trace: Vec::new(),
         task: Task::Boot,
@@ -67,6 +69,7 @@ pub fn boot(
         memory_mb: bed.boot_memory_mb(),
         cpus,
         nodes_mb: &[],
+        scratch_mb: 0,
     })?;
     let limits = Limits {
         silent: bed.boot_patience(),

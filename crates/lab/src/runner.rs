@@ -106,7 +106,11 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         options.tree.as_deref(),
         &mut |step| console.step(step),
     )?;
-    let init = Init::find()?;
+    let mut init = Init::find()?;
+    // In every arm, so that all have the same memory.
+    if experiment.arms.iter().any(|arm| arm.daemon.is_some()) {
+        init = init.with_daemon()?;
+    }
     // From here on signals are ours: there is something to put back.
     let signals = Stop::on_signals()?;
     let memories = experiment.arms.iter().filter_map(|arm| arm.memory_mb);
@@ -221,6 +225,10 @@ fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images: &Im
         settings: Experiment::knobs(arm)
             .into_iter()
             .map(|knob| (knob.path, knob.value))
+            .chain({ arm.daemon.iter() }.map(|daemon| {
+                let config = daemon.config.to_string();
+                ("hotsetd".into(), config.trim().replace('\n', "; "))
+            }))
             .collect(),
     };
     Run {
@@ -361,7 +369,10 @@ fn trial(
     let Some(image) = shared.images.get(&(arm.kernel, arm.version.clone())) else {
         bail!("arm {:?} has no kernel", arm.name);
     };
-    let spec = experiment.spec(arm, turn.seed, shared.bed.device());
+    let data = shared.disk.is_some();
+    let device = if data { shared.bed.device() } else { "" };
+    let scratch = shared.bed.scratch_device(data);
+    let spec = experiment.spec(arm, turn.seed, device, scratch);
     let planned: Vec<f64> = experiment
         .scenes
         .iter()
@@ -373,12 +384,15 @@ fn trial(
         silent: Duration::from_secs(silent_s),
         total: Duration::from_secs_f64(experiment.scene_seconds() * 3.0 + 600.0) * slowness,
     };
+    let config = arm.daemon.as_ref().map(|daemon| daemon.text());
     let nodes_mb = experiment.nodes_mb();
     let mut log = shared.results.console(&arm.name, turn.repetition)?;
     let mut assembly = Assembly::new(&arm.name, turn.repetition, turn.seed, planned);
     let mut guest = shared.bed.start(&Boot {
         kernel: &image.path,
-        initramfs: &shared.init.archive_with(&spec, &image.modules)?,
+        initramfs: &shared
+            .init
+            .archive_of(&spec, &image.modules, config.as_deref())?,
         disk: shared.disk.as_deref().map(|path| Image {
             path,
             writable: false,
@@ -386,6 +400,7 @@ fn trial(
         memory_mb: arm.memory_mb.unwrap_or(experiment.machine.memory_mb),
         cpus: experiment.machine.cpus,
         nodes_mb: &nodes_mb,
+        scratch_mb: experiment.machine.scratch_mb,
     })?;
     let mut told = 0.0;
     let heard = attend(&mut guest, &mut log, limits, shared.stop, &mut |line| {

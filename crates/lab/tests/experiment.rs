@@ -47,7 +47,7 @@ fn a_file_is_read_whole() {
 #[test]
 fn shares_become_bytes_before_a_guest_sees_them() {
     let experiment = load(None, &[]).unwrap();
-    let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda");
+    let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda", "/dev/ubdb");
     assert_eq!((spec.seed, spec.zram_mb, spec.sample_ms), (11, 64, 200));
     assert_eq!(spec.disk.read_bps, 100_000_000);
     let Task::Play { workload } = &spec.task else {
@@ -293,6 +293,80 @@ fn faults_of_sweeps_and_series_are_told_where_they_are() {
         assert!(broken.message.contains(message), "{broken}");
         assert!(broken.line > 0, "{broken}");
     }
+}
+
+/// The good file with a daemon for its first arm and a disk to write to.
+fn with_daemon(work: &str, machine: &str, daemon: &str) -> Result<Experiment, Broken> {
+    let text = format!(
+        "title = \"t\"\n[machine]\n{machine}\n[workers.w]\ndoes.{work}\n[[scenes]]\nname = \"s\"\n\
+         seconds = 1\nrun = [\"w\"]\n[[arms]]\nname = \"a\"\nkernel = \"vanilla\"\n{daemon}\n"
+    );
+    Experiment::parse(Path::new("x.toml"), &text, &Changes::default())
+}
+
+#[test]
+fn an_arm_may_have_the_daemon_and_a_disk_to_write_to() {
+    let churn = "churn = { size = \"10%\" }";
+    let machine = "memory_mb = 100\nscratch_mb = 64\ndisk_write = \"50MB\"";
+    let daemon = "daemon = { config = { aggressiveness = 3, free_pages = { enabled = false } } }";
+    let experiment = with_daemon(churn, machine, daemon).unwrap();
+    let arm = &experiment.arms[0];
+    let text = arm.daemon.as_ref().unwrap().text();
+    let table: toml::Table = text.parse().unwrap();
+    assert_eq!(table["aggressiveness"].as_integer(), Some(3));
+    assert_eq!(table["log"].as_str(), Some("stderr"));
+    assert_eq!(table["status"]["socket"].as_str(), Some(""));
+    assert_eq!(table["free_pages"]["enabled"].as_bool(), Some(false));
+    let spec = experiment.spec(arm, 1, "", "/dev/ubdb");
+    assert!(spec.daemon.unwrap().start);
+    let scratch = spec.scratch.unwrap();
+    assert_eq!(
+        (scratch.device.as_str(), scratch.write_bps),
+        ("/dev/ubdb", 50_000_000)
+    );
+    let raw::spec::Task::Play { workload } = spec.task else {
+        panic!("not a play")
+    };
+    let raw::spec::Work::Churn { size, .. } = workload.workers["w"].does else {
+        panic!("not a churn")
+    };
+    assert_eq!(size.bytes(), (100 << 20) / 10);
+    let without = with_daemon(churn, machine, "").unwrap();
+    assert_eq!(without.spec(&without.arms[0], 1, "", "x").daemon, None);
+}
+
+#[test]
+fn faults_of_daemons_and_of_writing_are_told_where_they_are() {
+    let kill = "kill-daemon = { times = 2, least_ms = 1, most_ms = 2, knobs = [] }";
+    for (work, machine, daemon, field) in [
+        (
+            "churn = { size = \"1MiB\" }",
+            "",
+            "",
+            "workers.w.does.churn",
+        ),
+        (
+            "churn = { size = 0 }",
+            "scratch_mb = 64",
+            "",
+            "workers.w.does.churn.size",
+        ),
+        ("names = {}", "scratch_mb = 3", "", "machine.scratch_mb"),
+        (
+            "names = {}",
+            "disk_write = \"3%\"",
+            "",
+            "machine.disk_write",
+        ),
+        (kill, "", "", "workers.w.does.kill-daemon"),
+    ] {
+        let broken = with_daemon(work, machine, daemon).unwrap_err();
+        assert_eq!(broken.field, field, "{broken}");
+        assert!(broken.line > 0, "{broken}");
+    }
+    with_daemon(kill, "", "daemon = { start = false }").unwrap();
+    let unknown = with_daemon(kill, "", "daemon = { begin = false }").unwrap_err();
+    assert!(unknown.message.contains("begin"), "{unknown}");
 }
 
 #[test]

@@ -98,6 +98,8 @@ fn run(kind: Kind, kernel: &Path, test: &Path, size: &Size) -> (Ending, Vec<Stri
             read_bps: 0,
             read_iops: 0,
         },
+        scratch: None,
+        daemon: None,
         sample_ms: 1000,
         trace: vec![],
         task: Task::Selftest {
@@ -116,6 +118,7 @@ fn run(kind: Kind, kernel: &Path, test: &Path, size: &Size) -> (Ending, Vec<Stri
             memory_mb: size.memory_mb,
             cpus: 1,
             nodes_mb: &[],
+            scratch_mb: 0,
         })
         .unwrap();
     let limits = Limits {

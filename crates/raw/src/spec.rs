@@ -17,6 +17,12 @@ pub struct GuestSpec {
     pub zram_mb: u64,
     /// Block device that carries the data file system, such as `/dev/ubda`.
     pub disk: Disk,
+    /// An empty disk that this trial alone may write to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<Scratch>,
+    /// The daemon that is there, where the arm has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daemon: Option<Daemon>,
     /// Period of the gauges' samples, in milliseconds.
     pub sample_ms: u64,
     /// What the kernel is traced for, over all scenes.
@@ -52,6 +58,7 @@ pub struct Knob {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
+    /// Empty where there are no files to have on it.
     pub device: String,
     /// Bytes a second read, for cgroup v2 `io.max`; 0 for no limit.
     #[serde(default)]
@@ -59,6 +66,29 @@ pub struct Disk {
     /// Read operations a second; 0 for no limit.
     #[serde(default)]
     pub read_iops: u64,
+}
+
+/// A formatted disk to write to, mounted at `/scratch`. What is written is thrown away with the guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scratch {
+    pub device: String,
+    /// Bytes a second written, for cgroup v2 `io.max`; 0 for no limit. Reads are throttled as the
+    /// data disk's are.
+    #[serde(default)]
+    pub write_bps: u64,
+}
+
+/// A daemon of the arm's. Its log, by line, are events `daemon-log`; a daemon that ends before it is
+/// told to fails the trial. At the end there are events `daemon-exit` and `daemon-cost`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Daemon {
+    /// Path in the guest of the program, and its arguments.
+    pub command: Vec<String>,
+    /// Started before the first scene and stopped with SIGTERM after the last; otherwise it is only
+    /// put there, for workers that start it themselves.
+    pub start: bool,
 }
 
 /// What the guest is booted for.
@@ -246,6 +276,58 @@ pub enum Work {
         #[serde(default = "once")]
         period_ms: u64,
     },
+    /// Write files of `size` bytes to the scratch disk in writes of 1 MiB, as `dd` does, for ever; of
+    /// each process's files the last `keep` stay, older ones are deleted. Observes
+    /// `<worker>.file_ms`, the time of each file's writing.
+    Churn {
+        size: Size,
+        #[serde(default)]
+        keep: u32,
+        /// A pause after each file.
+        #[serde(default)]
+        rest_ms: u64,
+    },
+    /// Write a tree of `files` source files of about `size` bytes each to the scratch disk, sync it,
+    /// and exit: what [`Work::Compile`] reads. Observes `<worker>.done_ms`.
+    Tree { files: u32, size: Size },
+    /// What a compile is to memory management, where no compiler is at hand: `units` processes,
+    /// `jobs` at once, each of which reads its own source and `headers` others of the tree (some are
+    /// read by nearly all, most by few), fills about `memory` bytes of anonymous memory, computes
+    /// over them, writes an object of about `object` bytes and exits; when all are done the objects
+    /// are read and written as one, as by a linker. Sizes differ by unit, from half to three times,
+    /// and are the same in every run with the same seed. It is not a compile: nothing is parsed, the
+    /// share of time that it computes is `rounds`, and a unit has one process, not three.
+    /// Observes `<worker>.done_ms`, and of each unit `<worker>.unit_ms` and `<worker>.hit`, the share
+    /// of the pages that it read that were in the page cache.
+    Compile {
+        /// Files of the tree.
+        files: u32,
+        units: u32,
+        jobs: u32,
+        headers: u32,
+        memory: Size,
+        object: Size,
+        /// Passes over the memory.
+        #[serde(default = "rounds")]
+        rounds: u32,
+    },
+    /// Map `size` bytes each period, ask for huge pages (`MADV_HUGEPAGE`), touch each huge page once
+    /// and unmap all. Observes `<worker>.got`, the share of faults that gave a huge page
+    /// (`thp_fault_alloc` against `thp_fault_fallback`, of the whole machine), and
+    /// `<worker>.fault_ms`, the time of all the touching.
+    HugePages { size: Size, period_ms: u64 },
+    /// Start the daemon, kill it with SIGKILL at a random moment from `least_ms` to `most_ms`, start
+    /// it again and stop it with SIGTERM, `times` times; then exit. After each time the `knobs` are
+    /// compared with what they were at first. Observes `<worker>.killed`, `<worker>.wrong` (knobs
+    /// that were not given back), `<worker>.changed` (times in which a knob had another value when it
+    /// was killed) and `<worker>.bad_exit` (stops that did not end well).
+    KillDaemon {
+        times: u32,
+        least_ms: u64,
+        most_ms: u64,
+        /// Sysctls or absolute paths.
+        knobs: Vec<String>,
+    },
     /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers
     /// each name in a little memory that only its shrinkers give back. Observes `<worker>.names`,
     /// how many, each second.
@@ -268,6 +350,10 @@ fn read_size() -> Size {
 
 fn mixed() -> Fill {
     Fill::Mixed
+}
+
+fn rounds() -> u32 {
+    4
 }
 
 fn once() -> u64 {

@@ -19,7 +19,8 @@ pub enum Line {
     /// Settings as read back from the kernel after the knobs were written (path to contents).
     Settings { values: BTreeMap<String, String> },
     /// A scene begins. Counters: every field of /proc/vmstat as `vmstat.NAME`, and the totals of
-    /// /proc/pressure as `psi.memory.some_us`, `psi.memory.full_us`, likewise `io` and `cpu`.
+    /// /proc/pressure as `psi.memory.some_us`, `psi.memory.full_us`, likewise `io` and `cpu`;
+    /// `stall.alloc`, the sum of `allocstall` over all zones, which not every machine has alike.
     SceneBegin {
         t_ms: f64,
         name: String,
@@ -30,7 +31,7 @@ pub enum Line {
         name: String,
         counters: Counters,
     },
-    /// Gauges at a moment, `meminfo.MemFree` in KiB and the like; with several memory nodes
+    /// Gauges at a moment, `meminfo.MemFree` in KiB and the like, `meminfo.free_share` of MemTotal; with several memory nodes
     /// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the node's own pages.
     Sample { t_ms: f64, gauges: Counters },
     /// One measured value, `probe.read_ms` for instance. Of every scene there is

@@ -131,7 +131,7 @@ pub fn fixed(worker: &str, sequence: &Sequence, seed: u64, channel: &Channel) ->
 }
 
 /// Anonymous memory, zero pages not yet there, never unmapped.
-fn map(len: usize) -> Result<&'static mut [u8]> {
+pub(super) fn map(len: usize) -> Result<&'static mut [u8]> {
     // SAFETY: a fresh private mapping, aliased by nothing, valid until the process ends.
     unsafe {
         let at = mmap_anonymous(
@@ -161,6 +161,11 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
+    /// From 0 to 1, without 1.
+    pub fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for word in bytes.chunks_mut(8) {
             let random = self.next().to_le_bytes();
@@ -169,7 +174,7 @@ impl Random {
     }
 
     /// Writes one page as `fill` says.
-    fn page(&mut self, page: &mut [u8], fill: Fill) {
+    pub fn page(&mut self, page: &mut [u8], fill: Fill) {
         match fill {
             Fill::Zero => page.fill(0),
             Fill::Mixed => {

@@ -1,7 +1,11 @@
 //! One process of one worker.
 mod ask;
+mod compile;
+mod huge;
+mod kill;
 mod memory;
 mod read;
+mod write;
 
 use anyhow::{Context, Result};
 use raw::spec::Task;
@@ -25,9 +29,9 @@ extern "C" fn on_term(_signal: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// `/init work NAME`: never returns.
-pub fn main(name: &str) -> ! {
-    let code = match run(name) {
+/// `/init work NAME`, or `/init work NAME UNIT` for a process that a worker starts: never returns.
+pub fn main(name: &str, unit: Option<&str>) -> ! {
+    let code = match run(name, unit) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("hotset-guest: worker {name}: {error:#}");
@@ -40,7 +44,7 @@ pub fn main(name: &str) -> ! {
     std::process::exit(code)
 }
 
-fn run(name: &str) -> Result<()> {
+fn run(name: &str, unit: Option<&str>) -> Result<()> {
     let spec = crate::read_spec()?;
     let Task::Play { workload } = &spec.task else {
         anyhow::bail!("no workload to play")
@@ -99,6 +103,54 @@ fn run(name: &str) -> Result<()> {
             count,
             period_ms,
         } => ask::knobs(name, writes, *count, *period_ms, &channel),
+        Work::Churn {
+            size,
+            keep,
+            rest_ms,
+        } => write::churn(name, size.bytes(), *keep, *rest_ms, seed, &channel),
+        Work::Tree { files, size } => write::tree(name, *files, size.bytes(), spec.seed, &channel),
+        Work::Compile {
+            files,
+            units,
+            jobs,
+            headers,
+            memory,
+            object,
+            rounds,
+        } => {
+            let job = compile::Job {
+                files: *files,
+                units: *units,
+                jobs: *jobs,
+                headers: *headers,
+                memory: memory.bytes(),
+                object: object.bytes(),
+                rounds: *rounds,
+                seed: spec.seed,
+            };
+            match unit {
+                None => compile::all(name, &job, &channel),
+                Some(unit) => compile::unit(name, &job, unit.parse()?, &channel),
+            }
+        }
+        Work::HugePages { size, period_ms } => {
+            huge::faults(name, size.bytes(), *period_ms, &channel)
+        }
+        Work::KillDaemon {
+            times,
+            least_ms,
+            most_ms,
+            knobs,
+        } => {
+            let daemon = spec.daemon.as_ref().context("there is no daemon to kill")?;
+            let plan = kill::Plan {
+                times: *times,
+                wait_ms: (*least_ms, *most_ms),
+                knobs,
+                seed: spec.seed,
+            };
+            kill::daemon(name, &daemon.command, &plan, &channel)
+        }
         Work::Names {} => ask::names(name, &channel),
         Work::Ask {
             file,

@@ -145,9 +145,15 @@ struct CachestatRange {
     len: u64,
 }
 
-/// Share of the file's pages that are in the page cache, by cachestat(2) (6.5): unlike mincore(2) it
-/// needs no mapping, whose page tables would disturb what is measured.
+/// Share of the file's pages that are in the page cache.
 pub(super) fn resident_share(file: &File) -> Result<f64> {
+    let (cached, pages) = resident(file)?;
+    Ok(cached as f64 / pages.max(1) as f64)
+}
+
+/// Pages of the file that are in the page cache, and all of them, by cachestat(2) (6.5): unlike
+/// mincore(2) it needs no mapping, whose page tables would disturb what is measured.
+pub(super) fn resident(file: &File) -> Result<(u64, u64)> {
     const SYS_CACHESTAT: libc::c_long = 451;
     let pages = file.metadata()?.len().div_ceil(PAGE);
     let range = CachestatRange { off: 0, len: 0 };
@@ -158,5 +164,5 @@ pub(super) fn resident_share(file: &File) -> Result<f64> {
     if result != 0 {
         return Err(std::io::Error::last_os_error().into());
     }
-    Ok(stat.nr_cache as f64 / pages.max(1) as f64)
+    Ok((stat.nr_cache, pages))
 }

@@ -64,6 +64,8 @@ pub struct Boot<'a> {
     pub cpus: u32,
     /// Sizes of the memory nodes in MiB, which sum to `memory_mb`; none for a machine without nodes.
     pub nodes_mb: &'a [u64],
+    /// Size in MiB of an empty ext4 that the guest may write to and that goes with it; 0 for none.
+    pub scratch_mb: u64,
 }
 
 /// The data disk's image.
@@ -86,6 +88,9 @@ pub trait Bed: Send + Sync {
     fn device_to_fill(&self) -> &'static str {
         self.device()
     }
+
+    /// The scratch disk's name inside a guest that has a data disk, or has none.
+    fn scratch_device(&self, data: bool) -> &'static str;
 
     /// By how much patience with a guest is to be multiplied: how much longer than on the machine
     /// itself anything may take.
@@ -114,6 +119,9 @@ pub trait Bed: Send + Sync {
     fn start(&self, boot: &Boot<'_>) -> Result<Guest>;
 }
 
+/// The scratch disk's file in the guest's folder.
+const SCRATCH: &str = "scratch";
+
 /// A folder of the guest's own with its first root in it.
 fn guest_dir(boot: &Boot<'_>) -> Result<TempDir> {
     let dir = tempfile::Builder::new()
@@ -125,6 +133,14 @@ fn guest_dir(boot: &Boot<'_>) -> Result<TempDir> {
         .map_err(explained)
         .with_context(|| format!("writing the guest's first root to {}", dir.path().display()))?;
     Ok(dir)
+}
+
+/// Makes the scratch disk in the guest's own folder, with which it goes.
+fn scratch(dir: &Path, boot: &Boot<'_>) -> Result<bool> {
+    if boot.scratch_mb > 0 {
+        crate::disk::scratch(&dir.join(SCRATCH), boot.scratch_mb)?;
+    }
+    Ok(boot.scratch_mb > 0)
 }
 
 /// A link in the guest's own folder: paths with commas or colons would be misread on the command

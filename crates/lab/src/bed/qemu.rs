@@ -4,7 +4,7 @@
 //! The options used are described in qemu(1). Nothing of the guest listens anywhere: it has no
 //! network, no display and no monitor, and its serial ports are pipes to hotset.
 use super::process::Lines;
-use super::{guest_dir, link, Bed, Boot, Guest};
+use super::{guest_dir, link, scratch, Bed, Boot, Guest, SCRATCH};
 use crate::cpio::Archive;
 use crate::results::explained;
 use anyhow::{bail, Context, Result};
@@ -222,6 +222,13 @@ impl Bed for Qemu {
         DISK
     }
 
+    fn scratch_device(&self, data: bool) -> &'static str {
+        match data {
+            true => "/dev/vdb",
+            false => DISK,
+        }
+    }
+
     fn slowness(&self) -> u32 {
         match self.accel {
             Accel::Kvm => 1,
@@ -303,6 +310,13 @@ impl Bed for Qemu {
                 .args(["-drive", &drive])
                 .args(["-device", "virtio-blk-pci,drive=disk"]);
         }
+        if scratch(here, boot)? {
+            // It goes with the guest: nothing of it need ever be on the host's disk.
+            let drive = format!("file={SCRATCH},format=raw,if=none,id=scratch,cache=unsafe");
+            command
+                .args(["-drive", &drive])
+                .args(["-device", "virtio-blk-pci,drive=scratch"]);
+        }
         Guest::spawn(command, lines, dir)
     }
 }
@@ -320,6 +334,7 @@ mod tests {
             memory_mb: 512,
             cpus: 3,
             nodes_mb: &[384, 128],
+            scratch_mb: 0,
         };
         assert_eq!(
             nodes(&boot),

@@ -2,7 +2,7 @@
 //!
 //! Its options are documented in the kernel's Documentation/virt/uml/ and by `linux --help`.
 use super::process::Lines;
-use super::{guest_dir, link, Bed, Boot, Guest};
+use super::{guest_dir, link, scratch, Bed, Boot, Guest, SCRATCH};
 use crate::lease::Lease;
 use crate::ramdir;
 use anyhow::{bail, Context, Result};
@@ -59,6 +59,10 @@ impl Bed for Uml {
         "/dev/ubda"
     }
 
+    fn scratch_device(&self, _data: bool) -> &'static str {
+        "/dev/ubdb"
+    }
+
     fn slowness(&self) -> u32 {
         1
     }
@@ -106,6 +110,9 @@ impl Bed for Uml {
             } else {
                 "ubd0r=disk"
             });
+        }
+        if scratch(here, boot)? {
+            command.arg(format!("ubd1={SCRATCH}"));
         }
         Guest::spawn(command, lines, dir)
     }

@@ -91,11 +91,24 @@ fn machine(experiment: &Experiment) -> Checked {
             return fault(at!["arms", i, "memory_mb"], message);
         }
     }
-    if matches!(machine.disk_read, Size::Percent(_)) {
-        return fault(
-            at!["machine", "disk_read"],
-            "expected bytes a second, \"100MB\" for instance",
-        );
+    between("scratch_mb", machine.scratch_mb, 0, 65536)?;
+    if (1..16).contains(&machine.scratch_mb) {
+        let message = "expected 16 or more, or 0 for none: a file system needs room of its own";
+        return fault(at!["machine", "scratch_mb"], message);
+    }
+    if machine.icount && machine.scratch_mb > 0 {
+        let message = "a disk that is written to answers when the host gets around to it, which \
+                       counted instructions do not allow";
+        return fault(at!["machine", "scratch_mb"], message);
+    }
+    for (field, size) in [
+        ("disk_read", machine.disk_read),
+        ("disk_write", machine.disk_write),
+    ] {
+        if matches!(size, Size::Percent(_)) {
+            let message = "expected bytes a second, \"100MB\" for instance";
+            return fault(at!["machine", field], message);
+        }
     }
     Ok(())
 }
@@ -136,7 +149,14 @@ fn workers(experiment: &Experiment) -> Checked {
                 file, period_ms, ..
             } => (Some(file), Some(*period_ms)),
             Work::Touch { period_ms, .. } => (None, Some(*period_ms)),
-            Work::Hog { .. } | Work::Names {} | Work::KnobLoop { .. } => (None, None),
+            Work::HugePages { period_ms, .. } => (None, Some(*period_ms)),
+            Work::Hog { .. }
+            | Work::Names {}
+            | Work::KnobLoop { .. }
+            | Work::Churn { .. }
+            | Work::Tree { .. }
+            | Work::Compile { .. }
+            | Work::KillDaemon { .. } => (None, None),
         };
         if let Some(file) = file.filter(|file| !experiment.files.contains_key(*file)) {
             let names: Vec<&String> = experiment.files.keys().collect();
@@ -148,6 +168,7 @@ fn workers(experiment: &Experiment) -> Checked {
                 return fault(here(&["does", kind, "writes"]), "expected writes to make");
             }
         }
+        written(experiment, &worker.does, &here)?;
         if worker
             .node
             .is_some_and(|node| node as usize >= experiment.machine.numa.len().max(1))
@@ -164,6 +185,53 @@ fn workers(experiment: &Experiment) -> Checked {
     Ok(())
 }
 
+/// What only work that writes, or that has a daemon, can have wrong.
+fn written(
+    experiment: &Experiment,
+    work: &Work,
+    here: &dyn Fn(&[&str]) -> Vec<super::source::Step>,
+) -> Checked {
+    let kind = kind(work);
+    let scratch = matches!(
+        work,
+        Work::Churn { .. } | Work::Tree { .. } | Work::Compile { .. }
+    );
+    if scratch && experiment.machine.scratch_mb == 0 {
+        let message = "it writes, and the machine has no disk for that: machine.scratch_mb";
+        return fault(here(&["does", kind]), message);
+    }
+    match work {
+        Work::Churn { size, .. } | Work::HugePages { size, .. } | Work::Tree { size, .. }
+            if size.resolve(1 << 30).bytes() == 0 =>
+        {
+            fault(here(&["does", kind, "size"]), "expected a size above 0")
+        }
+        Work::Tree { files: 0, .. } | Work::Compile { files: 0, .. } => {
+            fault(here(&["does", kind, "files"]), "expected at least 1")
+        }
+        Work::Compile { jobs, .. } if !(1..=64).contains(jobs) => {
+            fault(here(&["does", kind, "jobs"]), "expected 1 to 64")
+        }
+        Work::KillDaemon {
+            least_ms, most_ms, ..
+        } if least_ms > most_ms => fault(
+            here(&["does", kind, "most_ms"]),
+            "expected at least least_ms",
+        ),
+        Work::KillDaemon { .. } => {
+            let without = { experiment.arms.iter() }.find(|arm| arm.daemon.is_none());
+            match without {
+                Some(arm) => {
+                    let message = format!("arm {:?} has no daemon to kill", arm.name);
+                    fault(here(&["does", kind]), message)
+                }
+                None => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The name of a kind of work in a file.
 fn kind(work: &Work) -> &'static str {
     match work {
@@ -177,6 +245,11 @@ fn kind(work: &Work) -> &'static str {
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
         Work::Names {} => "names",
+        Work::Churn { .. } => "churn",
+        Work::Tree { .. } => "tree",
+        Work::Compile { .. } => "compile",
+        Work::HugePages { .. } => "huge-pages",
+        Work::KillDaemon { .. } => "kill-daemon",
         Work::Ask { .. } => "ask",
     }
 }

@@ -15,7 +15,7 @@ use crate::bed::Kind;
 use raw::plan::{Chart, Curve, Figure, Plan, Promise, Relative};
 use raw::record::Point;
 use raw::size::Size;
-use raw::spec::{Disk, GuestSpec, Knob, Scene, Task, Trace, Work, Worker, Workload};
+use raw::spec::{Disk, GuestSpec, Knob, Scene, Scratch, Task, Trace, Work, Worker, Workload};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -75,6 +75,10 @@ pub struct Machine {
     pub disk_read: Size,
     /// Read operations a second; 0 for no limit.
     pub disk_read_iops: u64,
+    /// Size of a disk that workers may write to, empty at the begin of each trial; 0 for none.
+    pub scratch_mb: u64,
+    /// Bytes a second that the guest may write to it; 0 for no limit.
+    pub disk_write: Size,
     /// Period of the gauges' samples, in milliseconds.
     pub sample_ms: u64,
     /// A guest that says nothing for this many seconds has hung. A stock kernel that thrashes has
@@ -95,6 +99,8 @@ impl Default for Machine {
             zram_mb: 0,
             disk_read: Size::Bytes(0),
             disk_read_iops: 0,
+            scratch_mb: 0,
+            disk_write: Size::Bytes(0),
             sample_ms: 500,
             silent_s: 180,
             trace: Vec::new(),
@@ -135,11 +141,50 @@ pub struct Arm {
     /// Another size of memory for this arm alone. Sizes in percent stay those of the machine, so
     /// that the work is the same.
     pub memory_mb: Option<u64>,
+    /// The daemon that runs from before the first scene to after the last.
+    #[serde(default)]
+    pub daemon: Option<Daemon>,
     /// Where the arm stands on the curves; a sweep sets it.
     pub point: Option<Point>,
     /// The number of the sweep that the arm was made of, for messages.
     #[serde(skip)]
     pub sweep: Option<usize>,
+}
+
+/// `hotsetd` in an arm's guests.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Daemon {
+    /// Its configuration, as in hotsetd.conf(5), over the lab's own: the log goes to the results, and
+    /// there is no status socket, since User-Mode Linux is built without any.
+    #[serde(default)]
+    pub config: toml::Table,
+    /// False where a worker starts it ([`Work::KillDaemon`]).
+    #[serde(default = "yes")]
+    pub start: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Daemon {
+    /// The configuration file's text.
+    pub fn text(&self) -> String {
+        let mut table = toml::Table::new();
+        table.insert("log".into(), "stderr".into());
+        let mut status = toml::Table::new();
+        status.insert("socket".into(), "".into());
+        table.insert("status".into(), status.into());
+        // Tables come last in a file of TOML.
+        let (tables, plain): (Vec<_>, Vec<_>) = { table.into_iter() }
+            .chain(self.config.clone())
+            .partition(|(_, value)| value.is_table());
+        let mut whole = toml::Table::new();
+        whole.extend(plain);
+        whole.extend(tables);
+        whole.to_string()
+    }
 }
 
 fn default_version() -> String {
@@ -282,6 +327,11 @@ impl Experiment {
                     *name = knob_path(name);
                 }
             }
+            if let Work::KillDaemon { knobs, .. } = &mut worker.does {
+                for name in knobs {
+                    *name = knob_path(name);
+                }
+            }
         }
         Workload {
             workers,
@@ -304,7 +354,7 @@ impl Experiment {
     }
 
     /// What the guest of one trial is told.
-    pub fn spec(&self, arm: &Arm, seed: u64, device: &str) -> GuestSpec {
+    pub fn spec(&self, arm: &Arm, seed: u64, device: &str, scratch: &str) -> GuestSpec {
         GuestSpec {
             seed,
             knobs: Experiment::knobs(arm),
@@ -314,6 +364,14 @@ impl Experiment {
                 read_bps: self.machine.disk_read.resolve(self.memory_bytes()).bytes(),
                 read_iops: self.machine.disk_read_iops,
             },
+            scratch: (self.machine.scratch_mb > 0).then(|| Scratch {
+                device: scratch.into(),
+                write_bps: self.machine.disk_write.resolve(self.memory_bytes()).bytes(),
+            }),
+            daemon: arm.daemon.as_ref().map(|daemon| raw::spec::Daemon {
+                command: vec![crate::initramfs::DAEMON.into()],
+                start: daemon.start,
+            }),
             sample_ms: self.machine.sample_ms,
             trace: self.machine.trace.clone(),
             task: Task::Play {
@@ -411,13 +469,18 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         Work::Touch { size, .. } => vec![("size", size)],
         Work::Fixed { size, read, .. } => vec![("size", size), ("read", read)],
         Work::Ask { amount, .. } => vec![("amount", amount)],
+        Work::Churn { size, .. } | Work::Tree { size, .. } | Work::HugePages { size, .. } => {
+            vec![("size", size)]
+        }
+        Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
         Work::Stream { .. }
         | Work::Probe { .. }
         | Work::ReadOnce { .. }
         | Work::Pass { .. }
         | Work::Squeeze { .. }
         | Work::Names {}
-        | Work::KnobLoop { .. } => vec![],
+        | Work::KnobLoop { .. }
+        | Work::KillDaemon { .. } => vec![],
     }
 }
 

@@ -32,6 +32,8 @@ fn boot(
             read_bps: 0,
             read_iops: 0,
         },
+        scratch: None,
+        daemon: None,
         sample_ms: 100,
         trace: Vec::new(),
         task,
@@ -44,6 +46,7 @@ fn boot(
             memory_mb: 128,
             cpus: 1,
             nodes_mb: &[],
+            scratch_mb: 0,
         })
         .unwrap();
     let mut log = Vec::new();
