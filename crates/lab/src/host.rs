@@ -1,4 +1,5 @@
-//! What a report says of the host.
+//! What a report says of the host, and where guests run on it.
+use rustix::thread::{sched_getaffinity, sched_setaffinity, CpuSet};
 
 /// The processor's name.
 pub fn cpu() -> String {
@@ -12,6 +13,24 @@ pub fn cpu() -> String {
 /// CPUs that this process may use.
 pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// Keeps the calling thread, and what it starts from now on, to one CPU of those that it may use: the
+/// `turn`-th, counted around. Where that is refused it stays free.
+pub fn keep_to_a_cpu(turn: usize) {
+    let Ok(allowed) = sched_getaffinity(None) else {
+        return;
+    };
+    let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| allowed.is_set(cpu))
+        .collect();
+    if allowed.is_empty() {
+        return;
+    }
+    let mut one = CpuSet::new();
+    one.set(allowed[turn % allowed.len()]);
+    // It costs time only, not correctness.
+    let _ = sched_setaffinity(None, &one);
 }
 
 /// `uname -r`.

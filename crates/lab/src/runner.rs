@@ -276,6 +276,9 @@ fn play(
             let tell: Sender<News> = tell.clone();
             let (next, ended, failure, give_up) = (&next, &ended, &failure, &give_up);
             scope.spawn(move || {
+                if shared.bed.likes_one_cpu(shared.experiment.machine.cpus) {
+                    crate::host::keep_to_a_cpu(job);
+                }
                 while !shared.stop.asked() && !give_up.load(Ordering::Acquire) {
                     let Some(turn) = turns.get(next.fetch_add(1, Ordering::AcqRel)) else {
                         break;

@@ -114,6 +114,9 @@ pub trait Bed: Send + Sync {
     /// Whether MGLRU can age pages by walking page tables.
     fn walks_page_tables(&self) -> bool;
 
+    /// Whether a guest with `cpus` CPUs is best kept to one of the host's.
+    fn likes_one_cpu(&self, cpus: u32) -> bool;
+
     /// Starts a guest. The calling thread must outlive it: a guest dies with the thread that
     /// started it, so that nothing is left when hotset is killed.
     fn start(&self, boot: &Boot<'_>) -> Result<Guest>;
@@ -122,11 +125,16 @@ pub trait Bed: Send + Sync {
 /// The scratch disk's file in the guest's folder.
 const SCRATCH: &str = "scratch";
 
-/// A folder of the guest's own with its first root in it.
+/// A folder of the guest's own with its first root in it. With a scratch disk it is in memory: what
+/// the guest writes would otherwise wait for the host's disk whenever the guest flushes its own.
 fn guest_dir(boot: &Boot<'_>) -> Result<TempDir> {
+    let place = match boot.scratch_mb {
+        0 => std::env::temp_dir(),
+        mb => crate::ramdir::choose(mb << 20)?,
+    };
     let dir = tempfile::Builder::new()
         .prefix("hotset-guest-")
-        .tempdir()
+        .tempdir_in(&place)
         .map_err(explained)
         .context("making a folder for the guest")?;
     std::fs::write(dir.path().join("initramfs"), boot.initramfs)

@@ -263,6 +263,11 @@ impl Bed for Qemu {
         true
     }
 
+    fn likes_one_cpu(&self, _cpus: u32) -> bool {
+        // The emulated CPU and the devices are threads that work at the same time.
+        false
+    }
+
     fn start(&self, boot: &Boot<'_>) -> Result<Guest> {
         let dir = guest_dir(boot)?;
         let here = dir.path();

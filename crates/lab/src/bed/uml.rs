@@ -80,6 +80,12 @@ impl Bed for Uml {
         false
     }
 
+    fn likes_one_cpu(&self, cpus: u32) -> bool {
+        // At each page fault the guest's process and its kernel, two of the host's, take turns. From
+        // one CPU to another that is four times as slow, whenever the host puts them there.
+        cpus == 1
+    }
+
     fn start(&self, boot: &Boot<'_>) -> Result<Guest> {
         if !boot.nodes_mb.is_empty() {
             bail!("User-Mode Linux has one memory node; QEMU (bed = \"qemu\") has several");
