@@ -223,6 +223,7 @@ fn words(action: Action) -> String {
         Action::ReclaimNode { node, bytes } => {
             format!("reclaim {} MiB of node {node}", bytes >> 20)
         }
+        Action::SetKswapdNice { node, nice } => format!("kswapd{node}: nice {nice}"),
         Action::CompactNode { node } => format!("compact node {node}"),
         Action::SetCompactionProactiveness(value) => {
             format!("vm.compaction_proactiveness = {value}")

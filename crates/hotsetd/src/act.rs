@@ -1,6 +1,7 @@
 //! Carrying out what the policy decided, and saying so.
 use crate::harden;
 use crate::knobs::{self, Fault, GivenBack, Knobs, Outcome};
+use crate::kswapd;
 use crate::log::{fault_of, Level, Log};
 use crate::state::{describe, Deed, State};
 use crate::text::Text;
@@ -68,6 +69,7 @@ impl Hands<'_> {
                 let (node, bytes) = (*node, *bytes);
                 self.hand_over(action, Job::Reclaim { node, bytes }, reason)
             }
+            Action::SetKswapdNice { node, nice } => self.renice(action, *node, *nice, reason),
             Action::CompactNode { node } => {
                 self.hand_over(action, Job::Compact { node: *node }, reason)
             }
@@ -147,6 +149,20 @@ impl Hands<'_> {
                 }
             }
         }
+    }
+
+    fn renice(&mut self, action: &Action, node: u32, nice: i32, reason: &str) -> After {
+        let knob = kswapd::knob(node);
+        match self.knobs.read(knob.as_str()) {
+            // A container sees none, and an administrator may have given it more.
+            Err(Fault::Missing) => return After::Done,
+            Ok(now) if now.as_str().parse().is_ok_and(|now: i32| now <= nice) => {
+                return After::Done
+            }
+            _ => {}
+        }
+        let to = Text::<16>::of(format_args!("{nice}"));
+        self.set_words(action, knob.as_str(), None, to.as_str(), reason)
     }
 
     fn hand_over(&mut self, action: &Action, job: Job, reason: &str) -> After {

@@ -5,6 +5,7 @@
 //! neither what was read before nor ours was written by the administrator: the knob is theirs, and
 //! is not touched.
 use crate::journal::{Entry, Journal, Name, Value};
+use crate::kswapd::{self, Renice};
 use crate::text::Text;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -63,6 +64,7 @@ pub struct Knobs {
     root: PathBuf,
     journal: Journal,
     dry: bool,
+    renice: Renice,
 }
 
 /// What [`Knobs::give_back`] did with a knob.
@@ -83,7 +85,14 @@ impl Knobs {
             root: root.to_owned(),
             journal,
             dry,
+            renice: kswapd::renice,
         }
+    }
+
+    /// With another way to set a thread's nice value.
+    pub fn with_renice(mut self, renice: Renice) -> Knobs {
+        self.renice = renice;
+        self
     }
 
     pub fn journal(&self) -> &Journal {
@@ -95,6 +104,10 @@ impl Knobs {
     /// # Errors
     /// When the kernel lacks it or it cannot be read.
     pub fn read(&self, knob: &str) -> Result<Value, Fault> {
+        if let Some(thread) = kswapd::thread_of(knob) {
+            let (_, nice) = kswapd::find(&self.root, thread)?;
+            return Ok(Value::of(format_args!("{nice}")));
+        }
         let opened = rustix::fs::open(
             self.place(knob).as_str(),
             OFlags::RDONLY | OFlags::CLOEXEC,
@@ -230,6 +243,11 @@ impl Knobs {
     /// Writes the knob's file in one piece. No O_TRUNC: on a disk the file would be empty for a
     /// moment, and a kill then would lose the value.
     fn write(&self, knob: &str, value: &Value) -> Result<(), Errno> {
+        if let Some(thread) = kswapd::thread_of(knob) {
+            let (pid, _) = kswapd::find(&self.root, thread).map_err(|_| Errno::SRCH)?;
+            let nice = value.as_str().parse().map_err(|_| Errno::INVAL)?;
+            return (self.renice)(&self.root, pid, nice);
+        }
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         let file = rustix::fs::open(self.place(knob).as_str(), flags, Mode::empty())?;
         let line = Text::<160>::of(format_args!("{value}\n"));

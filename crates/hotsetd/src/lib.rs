@@ -15,6 +15,7 @@ pub mod import;
 pub mod instance;
 pub mod journal;
 pub mod knobs;
+pub mod kswapd;
 pub mod load;
 pub mod log;
 pub mod machine;

@@ -62,6 +62,7 @@ struct FreePages {
     max_gap_gb: Setting<f64>,
     max_watermark_scale_factor: Setting<u32>,
     node_reclaim: Setting<bool>,
+    kswapd_nice: Setting<i32>,
 }
 
 #[derive(Default, Deserialize)]
@@ -242,6 +243,8 @@ fn apply(config: &mut Config, path: &Path, text: &str, problems: &mut Vec<Proble
         policy.watermark_scale_factor_max = Some(max);
     }
     check.plain(file.free_pages.node_reclaim, &mut policy.node_reclaim);
+    let setting = file.free_pages.kswapd_nice;
+    check.range(setting, "kswapd_nice", -20, 0, &mut policy.kswapd_nice);
     let setting = file.fragmentation.compact_every_s;
     check.range(
         setting,

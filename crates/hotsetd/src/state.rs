@@ -89,6 +89,7 @@ pub fn describe(action: &Action, tunables: &[policy::Tunable]) -> Text<96> {
         Action::ReclaimNode { node, bytes } => {
             Text::of(format_args!("reclaim {} KiB of node {node}", bytes >> 10))
         }
+        Action::SetKswapdNice { node, nice } => Text::of(format_args!("kswapd{node}: nice {nice}")),
         Action::CompactNode { node } => Text::of(format_args!("compact node {node}")),
         Action::SetCompactionProactiveness(to) => {
             Text::of(format_args!("vm.compaction_proactiveness = {to}"))

@@ -209,3 +209,56 @@ fn of_a_choice_what_was_chosen_is_given_back() {
     knobs.give_back(|_| {});
     assert_eq!(read(&path), "madvise\n");
 }
+
+/// A nice value that is set where it is read: in the thread's line of /proc.
+fn renice_in_a_file(root: &Path, pid: u32, nice: i32) -> Result<(), rustix::io::Errno> {
+    std::fs::write(root.join(format!("proc/{pid}/stat")), kswapd(pid, nice)).unwrap();
+    Ok(())
+}
+
+fn kswapd(pid: u32, nice: i32) -> String {
+    let priority = 20 + nice;
+    format!("{pid} (kswapd0) S 2 0 0 0 -1 2129984 0 0 0 0 0 1 0 0 {priority} {nice} 1 0 9\n")
+}
+
+#[test]
+fn kswapds_nice_value_is_given_back_after_a_kill() {
+    let fixture = Fixture::new();
+    let thread = fixture.root.path().join("proc/27");
+    std::fs::create_dir_all(&thread).unwrap();
+    std::fs::write(thread.join("stat"), kswapd(27, 0)).unwrap();
+    let knob = hotsetd::kswapd::knob(0);
+    let mut knobs = fixture.knobs().with_renice(renice_in_a_file);
+    let written = knobs.set(knob.as_str(), None, "-10");
+    let from = value("0");
+    assert_eq!(written, Ok(Outcome::Written { from }));
+    assert_eq!(read(&thread.join("stat")), kswapd(27, -10));
+    // Killed here; the next one finds the journal.
+    drop(knobs);
+    let mut next = fixture.knobs().with_renice(renice_in_a_file);
+    let mut told = Vec::new();
+    next.give_back(|what| told.push(what));
+    assert!(matches!(told[..], [GivenBack::Restored { .. }]), "{told:?}");
+    assert_eq!(read(&thread.join("stat")), kswapd(27, 0));
+    // What the administrator gave it meanwhile stays.
+    let mut knobs = fixture.knobs().with_renice(renice_in_a_file);
+    knobs.set(knob.as_str(), None, "-10").unwrap();
+    std::fs::write(thread.join("stat"), kswapd(27, -15)).unwrap();
+    knobs.give_back(|what| told.push(what));
+    assert!(matches!(told[1], GivenBack::Left { .. }), "{told:?}");
+    assert_eq!(read(&thread.join("stat")), kswapd(27, -15));
+}
+
+#[test]
+fn the_ids_of_another_root_are_not_reniced() {
+    let fixture = Fixture::new();
+    // This very process: a kswapd that must not be touched.
+    let pid = std::process::id();
+    let thread = fixture.root.path().join(format!("proc/{pid}"));
+    std::fs::create_dir_all(&thread).unwrap();
+    std::fs::write(thread.join("stat"), kswapd(pid, 0)).unwrap();
+    let knob = hotsetd::kswapd::knob(0);
+    let written = fixture.knobs().set(knob.as_str(), None, "-10");
+    let refused = rustix::io::Errno::ROFS;
+    assert_eq!(written, Err(Fault::Write(refused)));
+}

@@ -8,6 +8,8 @@ pub enum Action {
     SetWatermarkScaleFactor(u32),
     /// Free so many bytes on the node now. In the background: the loop must not wait for it.
     ReclaimNode { node: u32, bytes: u64 },
+    /// The nice value of the node's kswapd, unless it has a better one.
+    SetKswapdNice { node: u32, nice: i32 },
     /// Write the node's `compact` file. In the background too.
     CompactNode { node: u32 },
     /// vm.compaction_proactiveness, 0 to 100.

@@ -23,6 +23,8 @@ pub struct Config {
     pub compact_every_s: f64,
     /// May nodes be reclaimed before a predicted crossing, where the kernel has a file for it?
     pub node_reclaim: bool,
+    /// The nice value for kswapd, -20 to 0; 0 leaves it alone.
+    pub kswapd_nice: i32,
     /// Knobs to set at the start and on events.
     pub tunables: Vec<Tunable>,
 }
@@ -69,6 +71,7 @@ impl Default for Config {
             sample_far_s: 10.0,
             compact_every_s: 60.0,
             node_reclaim: true,
+            kswapd_nice: -10,
             tunables: Vec::new(),
         }
     }

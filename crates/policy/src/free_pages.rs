@@ -154,7 +154,6 @@ impl FreePages {
                 .stolen_since(node.stolen)
                 .unwrap_or(delta.stolen() * share);
             let shared = Shared {
-                elapsed_s: delta.elapsed_s,
                 stolen,
                 direct: delta.direct * share,
                 stall_s: delta.stall_s * f64::from(u8::from(share > 0.0)),

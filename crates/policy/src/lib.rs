@@ -8,6 +8,7 @@ mod dentries;
 mod fragmentation;
 mod free_pages;
 mod knob;
+mod kswapd;
 mod leak;
 mod node;
 mod observation;

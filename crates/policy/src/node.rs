@@ -12,7 +12,6 @@ const USEFUL_STALL_S: f64 = 5.0;
 /// What all nodes share since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shared {
-    pub elapsed_s: f64,
     /// Pages stolen on this node, and by direct reclaim.
     pub stolen: f64,
     pub direct: f64,
@@ -29,7 +28,6 @@ struct Excursion {
     depth: f64,
     stall_s: f64,
     direct: f64,
-    stolen_in_stall: f64,
 }
 
 pub(crate) struct Node {
@@ -155,7 +153,6 @@ impl Node {
                     depth: 0.0,
                     stall_s: 0.0,
                     direct: 0.0,
-                    stolen_in_stall: 0.0,
                 });
                 return self.excursion(node, shared);
             }
@@ -167,20 +164,16 @@ impl Node {
             .min(USEFUL_STALL_S - excursion.stall_s)
             .max(0.0);
         if shared.direct > 0.0 && stall_s > 0.0 {
-            let share = (stall_s / shared.elapsed_s).min(1.0);
             excursion.stall_s += stall_s;
             excursion.direct += shared.direct * (stall_s / shared.stall_s);
-            excursion.stolen_in_stall += shared.stolen * share;
         }
         self.overloaded = excursion.stall_s >= USEFUL_STALL_S;
         let mut depth = excursion.depth;
         if excursion.stall_s > 0.0 {
-            // At min the demand hides behind the stall. What was missing lies between what direct
-            // reclaim gave (the burst ended with the stall) and all that was stolen in the stall
-            // (the burst came at once). Between the two on the logarithmic scale, a third of the way
-            // up: after the burst the backlog goes quickly.
-            let missing = (excursion.direct.powi(2) * excursion.stolen_in_stall).cbrt();
-            depth = (excursion.low - excursion.min).max(depth) + missing;
+            // At min the demand hides behind the stall: the headroom is short by what direct reclaim
+            // had to give, and by whatever else the burst would have taken had it not had to wait.
+            // Only the first is known; if it was more, the next stall adds to it.
+            depth = (excursion.low - excursion.min).max(depth) + excursion.direct;
         }
         if !below {
             self.excursion = None;

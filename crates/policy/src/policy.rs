@@ -2,6 +2,7 @@
 use crate::dentries::{NegativeDentries, ObjectCaching};
 use crate::fragmentation::Fragmentation;
 use crate::free_pages::{Delta, FreePages};
+use crate::kswapd::Kswapd;
 use crate::leak::Leak;
 use crate::tunables::Tunables;
 use crate::{Config, Decision, Machine, Observation, Pressure, Rates, Vmstat};
@@ -12,6 +13,7 @@ pub struct Policy {
     machine: Machine,
     before: Option<(f64, Vmstat, Option<Pressure>, u64)>,
     free_pages: FreePages,
+    kswapd: Kswapd,
     fragmentation: Fragmentation,
     negative_dentries: NegativeDentries,
     object_caching: ObjectCaching,
@@ -24,6 +26,7 @@ impl Policy {
     pub fn new(config: Config, machine: Machine) -> Self {
         Policy {
             free_pages: FreePages::new(&config, &machine),
+            kswapd: Kswapd::new(&machine),
             fragmentation: Fragmentation::new(&config, &machine),
             negative_dentries: NegativeDentries::default(),
             object_caching: ObjectCaching::default(),
@@ -62,6 +65,7 @@ impl Policy {
             self.tunables.run(seen, &self.config, decision);
         }
         if modules.free_pages {
+            self.kswapd.run(seen, &self.config, decision);
             self.free_pages
                 .decide(seen, &delta, &self.config, &self.machine, decision);
         }

@@ -9,7 +9,12 @@ use policy::{
 };
 
 fn bench() -> Bench {
-    Bench::new(Config::default(), Machine::default())
+    // kswapd's nice value is set at the start and says nothing here.
+    let config = Config {
+        kswapd_nice: 0,
+        ..Config::default()
+    };
+    Bench::new(config, Machine::default())
 }
 
 /// Falls by `step` pages every `seconds`, `looks` times.
@@ -513,4 +518,20 @@ fn every_module_can_be_switched_off() {
     assert!(ramp(&mut bench, 0.1, 0.99).is_empty());
     let mut decision = Decision::default();
     bench.policy.observe(&Observation::default(), &mut decision);
+}
+
+/// kswapd is seen to once a node, and where the configuration says so.
+#[test]
+fn kswapd_is_seen_to_once_a_node() {
+    let renices = |bench: &mut Bench| -> Vec<Action> {
+        let actions = bench.after(1.0).into_iter().map(|(action, _)| action);
+        actions
+            .filter(|action| matches!(action, Action::SetKswapdNice { .. }))
+            .collect()
+    };
+    let mut bench = Bench::new(Config::default(), Machine::default());
+    let (node, nice) = (0, -10);
+    assert_eq!(renices(&mut bench), [Action::SetKswapdNice { node, nice }]);
+    assert_eq!(renices(&mut bench), []);
+    assert_eq!(renices(&mut self::bench()), []);
 }
