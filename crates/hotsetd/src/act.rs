@@ -183,6 +183,7 @@ pub fn tell_done(done: &Done, now_s: f64, log: &mut Log, state: &mut State) {
     let (what, node) = match done.job {
         Job::Reclaim { node, .. } => ("reclaim", node),
         Job::Compact { node } => ("compact", node),
+        Job::ReclaimAnon { node, .. } => ("reclaim of anonymous memory", node),
     };
     let fault = fault_of(&["worker", what]);
     let seconds = done.seconds;
@@ -203,7 +204,7 @@ pub fn tell_done(done: &Done, now_s: f64, log: &mut Log, state: &mut State) {
     } else {
         log.well(fault, "act", format_args!("{what} works again"));
         match done.job {
-            Job::Reclaim { bytes, .. } => {
+            Job::Reclaim { bytes, .. } | Job::ReclaimAnon { bytes, .. } => {
                 state.counts.reclaims += 1;
                 state.counts.reclaimed_bytes += done.bytes;
                 let (got, of) = (done.bytes >> 10, bytes >> 10);

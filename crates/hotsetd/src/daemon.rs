@@ -7,6 +7,7 @@ use crate::knobs::{self, Knobs};
 use crate::log::{fault_of, Level, Log};
 use crate::machine;
 use crate::observe::Observer;
+use crate::protect::{Guard, Tools};
 use crate::state::{KnobState, State};
 use crate::worker::Worker;
 use kernfs::knobs::Knob;
@@ -36,6 +37,8 @@ pub struct Daemon {
     knobs: Knobs,
     worker: Option<Worker>,
     state: State,
+    /// `None`: protection is off.
+    guard: Option<Guard>,
     /// In a dry run: the values that the knobs would have, and those that they had then.
     pretended: [Option<(u32, Option<u32>)>; 4],
 }
@@ -86,10 +89,49 @@ impl Daemon {
             knobs,
             worker,
             state: State::new(harden::now_s(), harden::unix_s()),
+            guard: None,
             pretended: [None; 4],
         };
         daemon.tell_news();
+        daemon.open_guard();
         Ok(daemon)
+    }
+
+    fn open_guard(&mut self) {
+        let (settings, dry) = (self.config.protect.clone(), self.config.dry_run);
+        let mut tools = Tools {
+            knobs: &mut self.knobs,
+            worker: self.worker.as_mut(),
+            log: &mut self.log,
+            state: &mut self.state,
+        };
+        self.guard = Guard::new(&self.root, settings, dry, &mut tools);
+    }
+
+    /// One quick look of protection. Returns the seconds until the next; `None`: it is off.
+    pub fn look(&mut self) -> Option<f64> {
+        let guard = self.guard.as_mut()?;
+        Some(guard.look(&mut Tools {
+            knobs: &mut self.knobs,
+            worker: self.worker.as_mut(),
+            log: &mut self.log,
+            state: &mut self.state,
+        }))
+    }
+
+    fn stop_guard(&mut self) {
+        if let Some(guard) = &mut self.guard {
+            guard.stop(&mut Tools {
+                knobs: &mut self.knobs,
+                worker: self.worker.as_mut(),
+                log: &mut self.log,
+                state: &mut self.state,
+            });
+        }
+    }
+
+    pub fn guard(&mut self) -> Option<&mut Guard> {
+        self.guard.as_mut()
     }
 
     /// One round. Returns the seconds until the next.
@@ -301,7 +343,7 @@ impl Daemon {
         }
         let words = format_args!("read again");
         self.log.line(Level::Notice, "configuration", words);
-        if !same {
+        if !same || self.config.protect != old.protect {
             self.begin_anew();
         }
     }
@@ -309,13 +351,20 @@ impl Daemon {
     /// A policy that has learned nothing takes what it finds for the administrator's: so it must
     /// find the originals.
     fn begin_anew(&mut self) {
+        self.stop_guard();
         give_back(&mut self.knobs, &mut self.log);
         self.pretended = [None; 4];
+        let herald = self.guard.as_mut().and_then(Guard::take_herald);
+        self.open_guard();
+        if let Some(guard) = &mut self.guard {
+            guard.set_herald(herald);
+        }
         self.policy = Policy::new(self.config.policy.clone(), self.machine);
     }
 
     /// Gives everything back. Returns whether all of it could be.
     pub fn stop(&mut self) -> bool {
+        self.stop_guard();
         give_back(&mut self.knobs, &mut self.log)
     }
 
@@ -343,7 +392,8 @@ impl Daemon {
     pub fn status(&self) -> Vec<u8> {
         let journal = self.knobs.journal();
         let dry = self.config.dry_run;
-        let document = crate::tell::status(&self.state, &self.policy, journal, dry);
+        let mut document = crate::tell::status(&self.state, &self.policy, journal, dry);
+        document["protect"] = self.guard.as_ref().map(Guard::status).into();
         let mut bytes = serde_json::to_vec(&document).unwrap_or_default();
         bytes.push(b'\n');
         bytes
@@ -351,7 +401,14 @@ impl Daemon {
 
     /// The metrics.
     pub fn metrics(&self) -> Vec<u8> {
-        crate::tell::metrics(&self.state, self.config.dry_run).into_bytes()
+        let mut page = crate::tell::metrics(&self.state, self.config.dry_run);
+        if let Some(guard) = &self.guard {
+            const END: &str = "# EOF\n";
+            page.truncate(page.len() - END.len());
+            page.push_str(&guard.metrics());
+            page.push_str(END);
+        }
+        page.into_bytes()
     }
 }
 

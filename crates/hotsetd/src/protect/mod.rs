@@ -1,0 +1,20 @@
+//! Protection on a stock kernel: quick looks, reclaim steered by vm.swappiness, and the kill. On a
+//! kernel with the series the sysctls are set, and it does the rest.
+//!
+//! * [`Guard`]: one look and what it leads to; [`eyes`]: the look.
+//! * [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
+//! * [`herald`]: who is told; [`rivals`]: who else kills; [`realtime`]: being there in time.
+pub mod eyes;
+mod guard;
+pub mod herald;
+pub mod kill;
+pub mod marks;
+pub mod processes;
+pub mod realtime;
+pub mod rivals;
+pub mod settings;
+pub mod steer;
+mod told;
+
+pub use guard::{Guard, Tools};
+pub use settings::Settings;
