@@ -196,7 +196,7 @@ fn a_kernel_with_the_series_gets_its_sysctls_and_no_steering() {
 fn kills(daemon: &mut Daemon) -> Vec<String> {
     let lines = daemon.log().lines().iter();
     lines
-        .filter(|line| line.contains("would kill"))
+        .filter(|line| line.contains("would kill ") && line.contains("score"))
         .cloned()
         .collect()
 }

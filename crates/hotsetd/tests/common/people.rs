@@ -80,7 +80,10 @@ impl Memory {
         machine.put(
             "proc/meminfo",
             &format!(
-                "MemTotal: {} kB\nMemFree: {} kB\nSwapTotal: {} kB\nSwapFree: {} kB\n",
+                "MemTotal: {} kB\nMemFree: {} kB\nActive: 0 kB\nInactive: 0 kB\nUnevictable: 0 kB\n\
+                 SwapTotal: {} kB\nSwapFree: {} kB\nSlab: 100000 kB\nSReclaimable: 60000 kB\n\
+                 SUnreclaim: 40000 kB\nKernelStack: 5000 kB\nPageTables: 5000 kB\n\
+                 VmallocUsed: 0 kB\nHugePages_Total: 0\nHugepagesize: 2048 kB\n",
                 MANAGED * 4,
                 self.free * 4,
                 self.swap_total * 4,
