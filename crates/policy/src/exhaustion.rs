@@ -14,9 +14,9 @@ pub enum Cause {
     SwapStuck,
 }
 
-/// In force for so long and at so many looks before it counts: an exit that is under way frees
-/// memory in less.
-const PATIENCE_S: f64 = 0.03;
+/// In force for so long and at so many looks before it counts. Longer would cost the floor: at a
+/// gigabyte a second this is 8 MB of it.
+const PATIENCE_S: f64 = 0.008;
 const LOOKS: u32 = 3;
 /// So long where it may pass by itself: writeback is under way, or swap is only slow.
 const LONG_PATIENCE_S: f64 = 0.6;

@@ -19,6 +19,7 @@ pub mod protect;
 pub mod sight;
 mod tunables;
 pub mod victim;
+pub mod working_set;
 
 pub use action::{
     Action, Decision, FreePagesForecast, NodeForecast, OrderForecast, Rates, Summary, Warning,

@@ -2,9 +2,11 @@
 use super::eyes::Eyes;
 use super::herald::Herald;
 use super::kill::{Killed, Killer, Victim};
+use super::locker::Locker;
 use super::processes::{Processes, REMEMBER_S};
 use super::rivals::Rivals;
 use super::settings::{Settings, When};
+use super::slices::Slices;
 use super::steer::{Swappiness, Turned, SWAPPINESS};
 use crate::harden;
 use crate::knobs::{Fault, Knobs, Outcome as Wrote};
@@ -62,6 +64,8 @@ pub struct Guard {
     pub(super) killer: Option<Killer>,
     pub(super) herald: Option<Herald>,
     pub(super) rivals: Rivals,
+    pub(super) locker: Option<Locker>,
+    pub(super) slices: Option<Slices>,
     pub(super) outcome: Outcome,
     pub(super) counts: Counts,
     pub(super) last_victim: Option<(Victim, Cause, f64)>,
@@ -94,6 +98,8 @@ impl Guard {
             killer: None,
             herald: None,
             rivals: Rivals::default(),
+            locker: None,
+            slices: Slices::new(root, &settings.cgroups),
             outcome: Outcome::default(),
             counts: Counts::default(),
             last_victim: None,
@@ -105,11 +111,30 @@ impl Guard {
             armed: false,
             settings,
         };
+        guard.open_locker(root, dry, tools);
         if kills {
             guard.open_killer(root, dry, tools);
         }
         guard.greet(tools);
         Some(guard)
+    }
+
+    /// Locks at most a quarter of memory: what is locked can serve nobody else.
+    fn open_locker(&mut self, root: &Path, dry: bool, tools: &mut Tools) {
+        let page_size = self.eyes.page_size();
+        let managed = |seen: &policy::sight::Sight| seen.whole().managed;
+        self.total = self.eyes.look(true, 0, managed).unwrap_or(0);
+        let budget = self.settings.lock_bytes.min(self.total * page_size / 4);
+        if budget == 0 || dry {
+            return;
+        }
+        match Locker::start(root, budget, page_size) {
+            Ok(locker) => self.locker = Some(locker),
+            Err(error) => {
+                let words = format_args!("lock_mb: no thread for it: {error}");
+                tools.log.line(Level::Warning, "protect", words);
+            }
+        }
     }
 
     fn open_killer(&mut self, root: &Path, dry: bool, tools: &mut Tools) {
@@ -176,7 +201,8 @@ impl Guard {
         self.counts.looks += 1;
         let slow = now_s - self.slow_look_s >= 1.0;
         let (protect, total, swap) = (&mut self.protect, &mut self.total, &mut self.swap);
-        let seen = self.eyes.look(slow, 0, |seen| {
+        let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.eyes.page_size();
+        let seen = self.eyes.look(slow, locked, |seen| {
             *total = seen.nodes.iter().map(|node| node.managed).sum();
             *swap = seen.swap_total;
             protect.look(seen)
@@ -184,6 +210,10 @@ impl Guard {
         if slow {
             self.slow_look_s = now_s;
             self.look_at_swappiness(tools);
+            let memory = self.total * self.eyes.page_size();
+            if let Some(slices) = &mut self.slices {
+                slices.look(now_s, memory, self.eyes.page_size(), tools);
+            }
         }
         let Some(outcome) = seen else {
             // The daemon's own samples tell which file it was.
@@ -194,6 +224,12 @@ impl Guard {
             self.set_series(tools);
         } else {
             self.steer(now_s, tools);
+        }
+        // What is locked is the first to go: it is the dearest to keep.
+        if outcome.both || outcome.exhausted.is_some() {
+            if let Some(locker) = &self.locker {
+                locker.let_go();
+            }
         }
         match outcome.exhausted {
             Some(cause) => self.kill(now_s, cause, tools),
@@ -273,7 +309,10 @@ impl Guard {
         }
         self.armed = true;
         let [anon, clean, low] = self.protect.ratios(self.total);
-        for (name, value) in SERIES.into_iter().zip([anon, clean, low, 1]) {
+        // Their sum is bounded: the first may be taken only once the second has been lowered.
+        let values = [(0, anon), (1, clean), (2, low), (0, anon), (3, 1)];
+        for (place, (at, value)) in values.into_iter().enumerate() {
+            let name = SERIES[at];
             let value = Text::<8>::of(format_args!("{value}"));
             match tools.knobs.set(name, None, value.as_str()) {
                 Ok(Wrote::Written { from }) => {
@@ -291,6 +330,7 @@ impl Guard {
                     tools.log.line(Level::Notice, "protect", words);
                 }
                 Ok(Wrote::Unchanged) => {}
+                Err(Fault::Write(_)) if place == 0 => {}
                 Err(problem) => {
                     tools.state.counts.failures += 1;
                     let words = format_args!("{name} = {value}: {problem}");

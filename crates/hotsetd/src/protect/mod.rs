@@ -3,16 +3,20 @@
 //!
 //! * [`Guard`]: one look and what it leads to; [`eyes`]: the look.
 //! * [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
+//! * [`locker`], [`resident`]: file pages that are locked; [`slices`]: cgroups that are protected.
 //! * [`herald`]: who is told; [`rivals`]: who else kills; [`realtime`]: being there in time.
 pub mod eyes;
 mod guard;
 pub mod herald;
 pub mod kill;
+pub mod locker;
 pub mod marks;
 pub mod processes;
 pub mod realtime;
+pub mod resident;
 pub mod rivals;
 pub mod settings;
+pub mod slices;
 pub mod steer;
 mod told;
 

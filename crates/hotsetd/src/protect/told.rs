@@ -35,6 +35,16 @@ impl Guard {
                 Some(_) => "when exhausted",
             },
             "last_victim": victim,
+            "locked": self.locker.as_ref().map(|locker| {
+                let files = locker.contents().into_iter().map(|file| {
+                    json!({ "path": file.path, "users": file.users, "bytes": file.bytes })
+                });
+                json!({
+                    "budget_bytes": locker.budget(), "bytes": locker.bytes(),
+                    "files": files.collect::<Vec<_>>(),
+                })
+            }),
+            "cgroups": self.slices.as_ref().map(|slices| slices.status()),
             "other_killers": self.rivals.names().collect::<Vec<_>>(),
             "counts": {
                 "looks": counts.looks, "steered": counts.steered, "kills": counts.kills,
@@ -87,6 +97,14 @@ impl Guard {
         gauge("anon_bytes", "Anonymous pages", outcome.anon * page);
         let what = "How far memory is from being steered";
         gauge("distance_bytes", what, outcome.distance * page);
+        if let Some(locker) = &self.locker {
+            gauge("locked_bytes", "File pages that are locked", locker.bytes());
+            gauge(
+                "lock_budget_bytes",
+                "File pages that may be",
+                locker.budget(),
+            );
+        }
         let exhausted = u64::from(outcome.exhausted.is_some());
         gauge("exhausted", "1: memory is exhausted", exhausted);
         text
