@@ -7,7 +7,7 @@ use crate::knobs::{self, Knobs};
 use crate::log::{fault_of, Level, Log};
 use crate::machine;
 use crate::observe::Observer;
-use crate::protect::{Guard, Tools};
+use crate::protect::Guard;
 use crate::state::{KnobState, State};
 use crate::worker::Worker;
 use kernfs::knobs::Knob;
@@ -16,6 +16,8 @@ use kernfs::{Root, Sample, Sampler};
 use policy::{Action, Decision, Machine, Policy};
 use std::io;
 use std::path::{Path, PathBuf};
+
+mod guarded;
 
 /// Longest sleep: a change of the machine's habits is seen within a minute.
 const LONGEST_SLEEP_S: f64 = 60.0;
@@ -95,43 +97,6 @@ impl Daemon {
         daemon.tell_news();
         daemon.open_guard();
         Ok(daemon)
-    }
-
-    fn open_guard(&mut self) {
-        let (settings, dry) = (self.config.protect.clone(), self.config.dry_run);
-        let mut tools = Tools {
-            knobs: &mut self.knobs,
-            worker: self.worker.as_mut(),
-            log: &mut self.log,
-            state: &mut self.state,
-        };
-        self.guard = Guard::new(&self.root, settings, dry, &mut tools);
-    }
-
-    /// One quick look of protection. Returns the seconds until the next; `None`: it is off.
-    pub fn look(&mut self) -> Option<f64> {
-        let guard = self.guard.as_mut()?;
-        Some(guard.look(&mut Tools {
-            knobs: &mut self.knobs,
-            worker: self.worker.as_mut(),
-            log: &mut self.log,
-            state: &mut self.state,
-        }))
-    }
-
-    fn stop_guard(&mut self) {
-        if let Some(guard) = &mut self.guard {
-            guard.stop(&mut Tools {
-                knobs: &mut self.knobs,
-                worker: self.worker.as_mut(),
-                log: &mut self.log,
-                state: &mut self.state,
-            });
-        }
-    }
-
-    pub fn guard(&mut self) -> Option<&mut Guard> {
-        self.guard.as_mut()
     }
 
     /// One round. Returns the seconds until the next.
@@ -319,6 +284,7 @@ impl Daemon {
         let now_s = harden::now_s();
         while let Some(done) = self.worker.as_mut().and_then(Worker::take_done) {
             tell_done(&done, now_s, &mut self.log, &mut self.state);
+            self.tell_guard(&done);
         }
     }
 
@@ -354,11 +320,7 @@ impl Daemon {
         self.stop_guard();
         give_back(&mut self.knobs, &mut self.log);
         self.pretended = [None; 4];
-        let herald = self.guard.as_mut().and_then(Guard::take_herald);
-        self.open_guard();
-        if let Some(guard) = &mut self.guard {
-            guard.set_herald(herald);
-        }
+        self.renew_guard();
         self.policy = Policy::new(self.config.policy.clone(), self.machine);
     }
 
@@ -402,12 +364,7 @@ impl Daemon {
     /// The metrics.
     pub fn metrics(&self) -> Vec<u8> {
         let mut page = crate::tell::metrics(&self.state, self.config.dry_run);
-        if let Some(guard) = &self.guard {
-            const END: &str = "# EOF\n";
-            page.truncate(page.len() - END.len());
-            page.push_str(&guard.metrics());
-            page.push_str(END);
-        }
+        self.add_guard(&mut page);
         page.into_bytes()
     }
 }

@@ -1,9 +1,8 @@
 //! One look and what it leads to.
 use super::eyes::Eyes;
 use super::herald::Herald;
-use super::kill::{Killed, Killer, Victim};
+use super::kill::{Killer, Victim};
 use super::locker::Locker;
-use super::processes::{Processes, REMEMBER_S};
 use super::rivals::Rivals;
 use super::settings::{Settings, When};
 use super::slices::Slices;
@@ -72,10 +71,11 @@ pub struct Guard {
     /// The kernel keeps the floors itself.
     pub(super) series: bool,
     pub(super) total: u64,
-    swap: u64,
+    pub(super) swap: u64,
     near_s: f64,
     slow_look_s: f64,
     armed: bool,
+    no_anon_reclaim: bool,
 }
 
 impl Guard {
@@ -109,6 +109,7 @@ impl Guard {
             near_s: harden::now_s(),
             slow_look_s: f64::NEG_INFINITY,
             armed: false,
+            no_anon_reclaim: false,
             settings,
         };
         guard.open_locker(root, dry, tools);
@@ -132,23 +133,6 @@ impl Guard {
             Ok(locker) => self.locker = Some(locker),
             Err(error) => {
                 let words = format_args!("lock_mb: no thread for it: {error}");
-                tools.log.line(Level::Warning, "protect", words);
-            }
-        }
-    }
-
-    fn open_killer(&mut self, root: &Path, dry: bool, tools: &mut Tools) {
-        let kill = &self.settings.kill;
-        match Processes::open(root, self.eyes.page_size()) {
-            Ok(processes) => {
-                let marks = kill.marks.clone();
-                let mut killer = Killer::new(processes, marks, dry || kill.dry_run);
-                killer.prepare(harden::now_s());
-                self.killer = Some(killer);
-                self.look_for_rivals(tools);
-            }
-            Err(errno) => {
-                let words = format_args!("{}/proc: {errno}; nobody is killed", root.display());
                 tools.log.line(Level::Warning, "protect", words);
             }
         }
@@ -178,6 +162,11 @@ impl Guard {
     pub fn stop(&mut self, tools: &mut Tools) {
         let turned = self.swappiness.disarm(tools.knobs);
         self.tell_turned(turned, harden::now_s(), tools);
+    }
+
+    /// This kernel cannot be asked for it.
+    pub fn forgo_anon_reclaim(&mut self) {
+        self.no_anon_reclaim = true;
     }
 
     /// For a guard that takes this one's place.
@@ -266,11 +255,11 @@ impl Guard {
 
     fn tell_turned(&mut self, turned: Result<Turned, Fault>, now_s: f64, tools: &mut Tools) {
         let fault = fault_of(&["knob", SWAPPINESS]);
-        let page_kib = self.eyes.page_size() >> 10;
-        let (clean, floors) = (self.outcome.clean * page_kib >> 10, self.outcome.floors);
-        let floor = floors.clean_min.max(floors.clean_low) * page_kib >> 10;
-        let anon = self.outcome.anon * page_kib >> 10;
-        let anon_floor = floors.anon_min * page_kib >> 10;
+        let floors = self.outcome.floors;
+        let mib = |pages: u64| (pages * (self.eyes.page_size() >> 10)) >> 10;
+        let (clean, anon) = (mib(self.outcome.clean), mib(self.outcome.anon));
+        let floor = mib(floors.clean_min.max(floors.clean_low));
+        let anon_floor = mib(floors.anon_min);
         let why = Text::<160>::of(format_args!(
             "clean file pages {clean} MiB of {floor}, anonymous {anon} MiB of {anon_floor}"
         ));
@@ -341,97 +330,8 @@ impl Guard {
         }
     }
 
-    fn kill(&mut self, now_s: f64, cause: Cause, tools: &mut Tools) {
-        let page_size = self.eyes.page_size();
-        let Some(killer) = &mut self.killer else {
-            return;
-        };
-        let fault = fault_of(&["kill"]);
-        match killer.kill(now_s, self.total + self.swap, page_size) {
-            Killed::Waiting => {}
-            Killed::Nobody => {
-                let words = format_args!("memory is exhausted, and nobody may be killed for it");
-                tools.log.fault(now_s, fault, "protect", words);
-            }
-            Killed::Failed(victim, errno) => {
-                tools.state.counts.failures += 1;
-                let words = format_args!("kill of {} ({}): {errno}", victim.name, victim.pid);
-                tools.log.fault(now_s, fault, "protect", words);
-            }
-            Killed::Done(victim) => {
-                self.protect.killed();
-                self.tell_killed(victim, cause, tools);
-            }
-        }
-    }
-
-    fn tell_killed(&mut self, victim: Victim, cause: Cause, tools: &mut Tools) {
-        let page_size = self.eyes.page_size();
-        match victim.pretended {
-            true => self.counts.pretended += 1,
-            false => self.counts.kills += 1,
-        }
-        let verb = if victim.pretended {
-            "would kill"
-        } else {
-            "killed"
-        };
-        let mib = |pages: u64| pages * (page_size >> 10) >> 10;
-        let outcome = &self.outcome;
-        let swap = match cause {
-            Cause::SwapFull => "swap is full",
-            Cause::SwapStuck => "swap takes nothing",
-        };
-        let what = Text::of(format_args!("{verb} {} ({})", victim.name, victim.pid));
-        let why = Text::<160>::of(format_args!(
-            "{swap}, clean file pages {} MiB of {}",
-            mib(outcome.clean),
-            mib(outcome.floors.clean_min)
-        ));
-        let words = format_args!(
-            "{what}, uid {}, {} MiB in {} processes, score {} MiB, in {} us: {why}",
-            victim.uid,
-            mib(victim.memory),
-            victim.count,
-            mib(victim.score.max(0) as u64),
-            victim.took_us,
-        );
-        tools.log.line(Level::Warning, "protect", words);
-        let freed = format_args!("{} MiB in {} processes", mib(victim.memory), victim.count);
-        remember(tools, what, &why, freed);
-        if let Some(herald) = &self.herald {
-            if herald.tell(&victim, cause, page_size).is_err() {
-                self.counts.untold += 1;
-            }
-        }
-        self.last_victim = Some((victim, cause, harden::unix_s()));
-    }
-
-    fn prepare(&mut self, now_s: f64, tools: &mut Tools) {
-        let Some(killer) = &mut self.killer else {
-            return;
-        };
-        if self.outcome.brewing && killer.processes().age_s(now_s) >= REMEMBER_S {
-            killer.prepare(now_s);
-            self.look_for_rivals(tools);
-        }
-    }
-
-    fn look_for_rivals(&mut self, tools: &mut Tools) {
-        let Some(killer) = &self.killer else { return };
-        let found = Rivals::among(killer.processes().list());
-        for name in found.new_since(self.rivals) {
-            let words = format_args!(
-                "{name} runs as well, and would kill beside us: stop one of the two, or set \
-                 protect.kill.when = \"never\" (docs/protect.md)"
-            );
-            tools.log.line(Level::Warning, "protect", words);
-        }
-        self.rivals = found;
-    }
-
     fn reclaim(&mut self, node: u32, bytes: u64, tools: &mut Tools) {
-        if let Some(worker) = &mut tools.worker {
+        if let (Some(worker), false) = (&mut tools.worker, self.no_anon_reclaim) {
             if worker.ask(Job::ReclaimAnon { node, bytes }) {
                 self.counts.anon_reclaims += 1;
             }
@@ -439,7 +339,12 @@ impl Guard {
     }
 }
 
-fn remember(tools: &mut Tools, what: Text<96>, why: &Text<160>, outcome: fmt::Arguments) {
+pub(super) fn remember(
+    tools: &mut Tools,
+    what: Text<96>,
+    why: &Text<160>,
+    outcome: fmt::Arguments,
+) {
     tools.state.remember(Deed {
         at_unix_s: harden::unix_s(),
         what,

@@ -2,7 +2,7 @@
 //! kernel with the series the sysctls are set, and it does the rest.
 //!
 //! * [`Guard`]: one look and what it leads to; [`eyes`]: the look.
-//! * [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
+//! * `sentence`: from exhaustion to the kill. [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
 //! * [`locker`], [`resident`]: file pages that are locked; [`slices`]: cgroups that are protected.
 //! * [`herald`]: who is told; [`rivals`]: who else kills; [`realtime`]: being there in time.
 pub mod eyes;
@@ -15,6 +15,7 @@ pub mod processes;
 pub mod realtime;
 pub mod resident;
 pub mod rivals;
+mod sentence;
 pub mod settings;
 pub mod slices;
 pub mod steer;
