@@ -172,7 +172,7 @@ fn each_sign_alone_misleads() {
         seen.swapped_out = (now_s * 1000.0) as u64;
     });
     none("it comes and goes", &|now_s, _, node| {
-        if (now_s * 200.0).round() as u64 % 2 == 0 {
+        if ((now_s * 200.0).round() as u64).is_multiple_of(2) {
             node.free = 7_000;
         }
     });
