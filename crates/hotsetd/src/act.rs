@@ -204,7 +204,13 @@ pub fn tell_done(done: &Done, now_s: f64, log: &mut Log, state: &mut State) {
     } else {
         log.well(fault, "act", format_args!("{what} works again"));
         match done.job {
-            Job::Reclaim { bytes, .. } | Job::ReclaimAnon { bytes, .. } => {
+            // Many a second while memory is short; the counters tell of them.
+            Job::ReclaimAnon { .. } => {
+                state.counts.reclaims += 1;
+                state.counts.reclaimed_bytes += done.bytes;
+                return;
+            }
+            Job::Reclaim { bytes, .. } => {
                 state.counts.reclaims += 1;
                 state.counts.reclaimed_bytes += done.bytes;
                 let (got, of) = (done.bytes >> 10, bytes >> 10);

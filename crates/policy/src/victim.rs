@@ -8,7 +8,8 @@
 //!   the protect list) or has an `oom_score_adj` of -1000;
 //! * first: the preferred, if one of them holds a twentieth of what the largest candidate does;
 //! * together: many that belong together (user, session and name), each young or growing, and
-//!   together larger than anybody: a fork storm. None of them alone would be worth a kill.
+//!   together larger than anybody and than four times what any other has grown by: a fork storm.
+//!   None of them alone would be worth a kill.
 //!
 //! While somebody who holds memory is dying already, nobody else is chosen.
 
@@ -76,6 +77,10 @@ pub enum Choice {
 
 /// So many make a storm.
 const STORM: usize = 8;
+/// And only if a single grower has grown by less than this part of it: many who have just been
+/// started look like a storm, and one who grows like that is the likelier culprit. Were it a storm
+/// after all, it is the next.
+const CULPRIT: u64 = 4;
 /// A candidate below this share of all memory and swap is not worth its death; nor is one below a
 /// MiB.
 const LEAST_SHARE: u64 = 400;
@@ -105,9 +110,20 @@ pub fn choose(candidates: &[Candidate], total: u64, page_size: u64) -> Choice {
         }
     }
     match storm(candidates, total, least) {
-        Some((at, pages)) if pages > worth(&candidates[largest]) => Choice::Storm(at),
+        Some((at, pages))
+            if pages > worth(&candidates[largest])
+                && pages > CULPRIT * grower(candidates, &candidates[at], total) =>
+        {
+            Choice::Storm(at)
+        }
         _ => Choice::One(largest),
     }
+}
+
+/// What the fastest grower that is not of the storm has grown by.
+fn grower(candidates: &[Candidate], head: &Candidate, total: u64) -> u64 {
+    let others = candidates.iter().filter(|one| !in_storm(head, one, total));
+    others.map(|one| one.growth).max().unwrap_or(0)
 }
 
 fn worth(one: &Candidate) -> u64 {
@@ -142,7 +158,7 @@ fn storm(candidates: &[Candidate], total: u64, least: u64) -> Option<(usize, u64
         // Only the first of a group counts it.
         let first = candidates[..at]
             .iter()
-            .all(|other| !(together(head, other) && in_storm(head, other, total)));
+            .all(|other| !(in_storm(head, other, total) && grows(other)));
         if !first {
             continue;
         }

@@ -298,6 +298,8 @@ fn nobody_dies_for_next_to_nothing() {
 fn a_storm_goes_as_a_whole_and_innocents_of_the_same_name_stay() {
     // Fifty that have long been there, and two hundred like them that grow.
     let mut list: Vec<_> = (10..60).map(|pid| one(pid, "sh", 3)).collect();
+    // Their parent sleeps, and was there before them.
+    list.push(one(99, "sh", 0));
     for pid in 100..300 {
         list.push(Candidate {
             parent: 99,
@@ -305,7 +307,6 @@ fn a_storm_goes_as_a_whole_and_innocents_of_the_same_name_stay() {
             ..one(pid, "sh", 2)
         });
     }
-    list.push(one(99, "sh", 0));
     list.push(one(500, "editor", 300));
     let Choice::Storm(at) = choose(&list, TOTAL, PAGE) else {
         panic!("{:?}", choose(&list, TOTAL, PAGE));
@@ -316,8 +317,15 @@ fn a_storm_goes_as_a_whole_and_innocents_of_the_same_name_stay() {
         .collect();
     assert_eq!(members.len(), 201);
     assert!(members.iter().all(|one| one.pid >= 99 && one.pid < 300));
-    // A single one that is larger than all of them together is the culprit.
+    // A single one that is larger than all of them together is the culprit, ...
     list.push(one(600, "hog", 2000));
+    assert_eq!(chosen(&list), Some(600));
+    list.pop();
+    // ... and so is one that grows by a quarter of them: they may only just have been started.
+    list.push(Candidate {
+        growth: 250 << 8,
+        ..one(600, "hog", 350)
+    });
     assert_eq!(chosen(&list), Some(600));
 }
 

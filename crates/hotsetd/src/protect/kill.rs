@@ -16,8 +16,8 @@ use rustix::process::{pidfd_open, pidfd_send_signal, Pid, PidfdFlags, Signal};
 const PATIENCE_S: f64 = 2.0;
 /// After its end the counters need a moment.
 const SETTLE_S: f64 = 0.03;
-/// Of a storm, at most so many are killed at once.
-const MOST: usize = 1024;
+/// A storm's newborn are looked for at most so often.
+const ROUNDS: usize = 4;
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,12 +141,17 @@ impl Killer {
             pretended: self.pretend,
             took_us: 0,
         };
+        // Whoever starts them goes first, or there are more of them by the end.
+        let parent = self.rest.iter().find(|one| one.pid == head.parent);
+        if let (Some(parent), true) = (parent.copied(), storm) {
+            self.strike_one_of(&head, &parent, total, &mut victim);
+        }
         let done = match self.pretend {
             true => Ok(None),
             false => self.strike(&head).map(Some),
         };
         if storm {
-            self.strike_rest(&head, total, &mut victim);
+            self.strike_rest(now_s, &head, total, &mut victim);
         }
         victim.took_us = ((crate::harden::now_s() - begun_s) * 1e6) as u32;
         match done {
@@ -163,21 +168,37 @@ impl Killer {
         }
     }
 
-    fn strike_rest(&mut self, head: &Candidate, total: u64, victim: &mut Victim) {
-        let mut left = MOST;
-        for at in 0..self.rest.len() {
-            let one = self.rest[at];
-            if one.pid == head.pid || !in_storm(head, &one, total) {
-                continue;
+    /// Everybody else of the storm; looked for anew until no more were started meanwhile.
+    fn strike_rest(&mut self, now_s: f64, head: &Candidate, total: u64, victim: &mut Victim) {
+        for _ in 0..ROUNDS {
+            let before = victim.count;
+            for at in 0..self.rest.len() {
+                let one = self.rest[at];
+                if one.pid != head.pid && one.pid != head.parent {
+                    self.strike_one_of(head, &one, total, victim);
+                }
             }
-            if left == 0 {
+            if self.pretend || victim.count == before {
                 return;
             }
-            left -= 1;
-            if self.pretend || self.strike(&one).is_ok() {
-                victim.count += 1;
-                victim.memory += one.memory;
+            if self.processes.look(now_s, &self.marks).is_err() {
+                return;
             }
+            self.rest.clear();
+            self.rest.extend(self.processes.list());
+        }
+    }
+
+    fn strike_one_of(
+        &mut self,
+        head: &Candidate,
+        one: &Candidate,
+        total: u64,
+        victim: &mut Victim,
+    ) {
+        if in_storm(head, one, total) && (self.pretend || self.strike(one).is_ok()) {
+            victim.count += 1;
+            victim.memory += one.memory;
         }
     }
 

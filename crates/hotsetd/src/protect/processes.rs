@@ -35,6 +35,11 @@ pub struct Processes {
 
 /// Seconds between two looks that are remembered.
 pub const REMEMBER_S: f64 = 0.5;
+/// An earlier look counts for so long; who is younger than this has grown in any case.
+const RECENT_S: f64 = 3.0;
+const YOUNG_S: f64 = 2.0;
+/// USER_HZ, in which /proc/PID/stat counts: 100 on every machine that Rust runs on.
+const TICKS_A_S: f64 = 100.0;
 const ROOM: usize = 1024;
 
 impl Processes {
@@ -84,12 +89,11 @@ impl Processes {
         self.list.clear();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::openat(&self.proc, ".", flags, Mode::empty())?;
-        // The older look, or the only one if it is not of this very moment.
-        let then = match self.taken_s {
-            [older, _] if older.is_finite() => Some(0),
-            [_, newer] if newer.is_finite() && now_s - newer >= REMEMBER_S / 5.0 => Some(1),
-            _ => None,
-        };
+        // The older look, or the newer if it is not of this very moment; what was long ago says
+        // nothing of who grows now.
+        let fits = |&at: &usize| (REMEMBER_S / 5.0..RECENT_S).contains(&(now_s - self.taken_s[at]));
+        let then = [0, 1].into_iter().find(fits);
+        let boot_s = crate::harden::boot_s();
         let mut names = RawDir::new(&folder, &mut self.names[..]);
         while let Some(entry) = names.next() {
             let entry = entry?;
@@ -106,7 +110,12 @@ impl Processes {
                 if pid == self.own || one.parent == self.own {
                     one.mark = Mark::Never;
                 }
-                one.growth = then.map_or(0, |then| grown(&self.past[then], &one));
+                let young = boot_s - one.start as f64 / TICKS_A_S < YOUNG_S;
+                one.growth = match then {
+                    _ if young => one.memory,
+                    Some(then) => grown(&self.past[then], &one),
+                    None => 0,
+                };
                 self.list.push(one);
             }
         }
