@@ -59,14 +59,14 @@ pub(crate) fn apply(file: Protect, text: &str, check: &mut Check, into: &mut Set
         file.auto_least,
         "auto_least",
         0.0,
-        50.0,
+        45.0,
         &mut policy.auto.least,
     );
     check.range(
         file.auto_most,
         "auto_most",
         0.0,
-        50.0,
+        45.0,
         &mut policy.auto.most,
     );
     let mut tick_ms = (policy.tick_s * 1e3) as u32;

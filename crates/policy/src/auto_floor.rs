@@ -1,10 +1,10 @@
-//! A floor that is found out: up while file pages that were needed are evicted, down while
-//! anonymous ones are or nothing would be lost, within bounds.
+//! A floor that is found out: up while pages of its type that were needed are evicted, down while
+//! those of the other are or nothing would be lost, within bounds.
 //!
-//! What is made small is the sum of both kinds of refaults. A file page that is read again within
-//! the refault distance of memory (`workingset_activate_file`) says that the floor is too low; a
-//! stream's pages never are. A floor that binds and loses nothing is lowered slowly: it may be larger
-//! than what is needed.
+//! What is made small is the sum of both types' refaults. A file page that is read again within the
+//! refault distance of memory (`workingset_activate_file`) says that the floor is too low; a stream's
+//! pages never are. A floor that binds and loses nothing is lowered slowly: it may be larger than
+//! what is needed.
 use crate::sight::Sight;
 
 /// Bounds and start of [`AutoFloor`], in percent of memory.
@@ -33,9 +33,17 @@ const PROBE: f64 = 0.98;
 /// Fewer refaults a second than this share of memory are noise.
 const NOISE: f64 = 0.0005;
 
-/// The floor under clean file pages, found out.
+/// Whose floor it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    Anon,
+    Clean,
+}
+
+/// A floor, found out.
 #[derive(Clone, Copy, Debug)]
 pub struct AutoFloor {
+    under: Type,
     bounds: Bounds,
     percent: f64,
     begun: Option<(f64, u64, u64, u64)>,
@@ -45,8 +53,9 @@ pub struct AutoFloor {
 
 impl AutoFloor {
     #[must_use]
-    pub fn new(bounds: Bounds) -> AutoFloor {
+    pub fn new(under: Type, bounds: Bounds) -> AutoFloor {
         AutoFloor {
+            under,
             bounds,
             percent: START.clamp(bounds.least, bounds.most),
             begun: None,
@@ -60,12 +69,16 @@ impl AutoFloor {
         self.percent
     }
 
-    /// Takes a look; `binds`: reclaim is being kept away from file pages. Returns whether the floor
+    /// Takes a look; `binds`: reclaim is being kept away from this type. Returns whether the floor
     /// has changed.
     pub fn look(&mut self, seen: &Sight, binds: bool) -> bool {
-        let now = (seen.now_s, seen.needed_file, seen.needed_anon, seen.stolen);
+        let (own, other) = match self.under {
+            Type::Anon => (seen.needed_anon, seen.needed_file),
+            Type::Clean => (seen.needed_file, seen.needed_anon),
+        };
+        let now = (seen.now_s, own, other, seen.stolen);
         self.bound |= binds;
-        let Some((at_s, file, anon, stolen)) = self.begun else {
+        let Some((at_s, own_then, other_then, stolen)) = self.begun else {
             self.begun = Some(now);
             return false;
         };
@@ -79,10 +92,10 @@ impl AutoFloor {
             return false;
         }
         let noise = seen.whole().managed as f64 * NOISE * seconds;
-        let file = seen.needed_file.saturating_sub(file) as f64;
-        let anon = seen.needed_anon.saturating_sub(anon) as f64;
-        let factor = match (file > noise, anon > noise) {
-            (true, _) if file >= anon => UP,
+        let own = own.saturating_sub(own_then) as f64;
+        let other = other.saturating_sub(other_then) as f64;
+        let factor = match (own > noise, other > noise) {
+            (true, _) if own >= other => UP,
             (_, true) if bound => DOWN,
             (false, false) if bound => PROBE,
             _ => 1.0,

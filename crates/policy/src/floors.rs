@@ -36,6 +36,13 @@ impl Default for Floors {
     }
 }
 
+/// What stands for [`Size::Auto`], percent of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Auto {
+    pub anon: f64,
+    pub clean: f64,
+}
+
 /// Hard floors that together take more than this share of memory leave too little to work with.
 pub const MOST: f64 = 90.0;
 
@@ -48,18 +55,17 @@ pub struct Pages {
 }
 
 impl Floors {
-    /// In pages of a node that manages `managed` of the machine's `total` pages. `auto` is what
-    /// stands for [`Size::Auto`], in percent.
+    /// In pages of a node that manages `managed` of the machine's `total` pages.
     #[must_use]
-    pub fn pages(&self, managed: u64, total: u64, page_size: u64, auto: f64) -> Pages {
-        let pages = |size: Size| {
+    pub fn pages(&self, managed: u64, total: u64, page_size: u64, auto: Auto) -> Pages {
+        let pages = |size: Size, auto: f64| {
             let percent = percent(size, total, page_size, auto);
             (managed as f64 * percent / 100.0) as u64
         };
         let mut pages = Pages {
-            anon_min: pages(self.anon_min),
-            clean_min: pages(self.clean_min),
-            clean_low: pages(self.clean_low),
+            anon_min: pages(self.anon_min, auto.anon),
+            clean_min: pages(self.clean_min, auto.clean),
+            clean_low: pages(self.clean_low, auto.clean),
         };
         // In bytes they may be more than a machine has.
         let most = (managed as f64 * MOST / 100.0) as u64;

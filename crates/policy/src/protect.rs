@@ -1,8 +1,8 @@
 //! Protection as a whole: a look in, what to do and when to look again out. Pure; nothing is
 //! allocated.
-use crate::auto_floor::{AutoFloor, Bounds};
+use crate::auto_floor::{AutoFloor, Bounds, Type};
 use crate::exhaustion::{swap_is_full, Cause, Exhaustion};
-use crate::floors::{clean_line, percent, Floors, Pages, Steer, Steering};
+use crate::floors::{clean_line, percent, Auto, Floors, Pages, Steer, Steering};
 use crate::sight::{NodeSight, Sight};
 
 /// What the administrator chose of protection.
@@ -80,7 +80,8 @@ pub struct Protect {
     page_size: u64,
     steering: Steering,
     exhaustion: Exhaustion,
-    auto: AutoFloor,
+    auto_anon: AutoFloor,
+    auto_clean: AutoFloor,
     /// Bytes a second at which room was seen to shrink.
     rate: f64,
     pace_s: f64,
@@ -91,7 +92,8 @@ impl Protect {
     #[must_use]
     pub fn new(config: Config, page_size: u64) -> Protect {
         Protect {
-            auto: AutoFloor::new(config.auto),
+            auto_anon: AutoFloor::new(Type::Anon, config.auto),
+            auto_clean: AutoFloor::new(Type::Clean, config.auto),
             pace_s: config.tick_s,
             config,
             page_size: page_size.max(1),
@@ -107,19 +109,26 @@ impl Protect {
         &self.config
     }
 
-    /// Percent of memory that an `auto` floor has now.
+    /// What an `auto` floor is now.
     #[must_use]
-    pub fn auto_percent(&self) -> f64 {
-        self.auto.percent()
+    pub fn auto(&self) -> Auto {
+        Auto {
+            anon: self.auto_anon.percent(),
+            clean: self.auto_clean.percent(),
+        }
     }
 
     /// The floors in whole percent, as the kernel series' sysctls take them: anon_min_ratio,
     /// clean_min_ratio, clean_low_ratio.
     #[must_use]
     pub fn ratios(&self, total: u64) -> [u32; 3] {
-        let floors = &self.config.floors;
-        [floors.anon_min, floors.clean_min, floors.clean_low]
-            .map(|size| percent(size, total, self.page_size, self.auto.percent()).round() as u32)
+        let (floors, auto) = (&self.config.floors, self.auto());
+        [
+            (floors.anon_min, auto.anon),
+            (floors.clean_min, auto.clean),
+            (floors.clean_low, auto.clean),
+        ]
+        .map(|(size, auto)| percent(size, total, self.page_size, auto).round() as u32)
     }
 
     /// Something was killed: what comes is judged anew.
@@ -130,7 +139,7 @@ impl Protect {
     /// Takes a look.
     pub fn look(&mut self, seen: &Sight) -> Outcome {
         let whole = seen.whole();
-        let (config, page_size, auto) = (&self.config, self.page_size, self.auto.percent());
+        let (config, page_size, auto) = (&self.config, self.page_size, self.auto());
         let of = |node: &NodeSight| {
             let floors = &config.floors;
             floors.pages(node.managed, whole.managed, page_size, auto)
@@ -142,7 +151,11 @@ impl Protect {
             Steer::Anon if config.anon_reclaim && !steered.both => ahead(seen, page_size, of),
             _ => None,
         };
-        let resized = config.floors.any_auto() && self.auto.look(seen, steered.to == Steer::Anon);
+        let mut resized = false;
+        if config.floors.any_auto() {
+            resized |= self.auto_anon.look(seen, steered.to == Steer::File);
+            resized |= self.auto_clean.look(seen, steered.to == Steer::Anon);
+        }
         let next_s = self.next_s(seen, &whole, steered.distance);
         Outcome {
             steer: steered.to,

@@ -71,7 +71,7 @@ pub enum Choice {
     /// Somebody is dying: wait.
     Wait(usize),
     One(usize),
-    /// All that belong together with this one ([`together`]), and their parent.
+    /// All that belong together with this one: [`Storm::of`] it.
     Storm(usize),
 }
 
@@ -122,7 +122,8 @@ pub fn choose(candidates: &[Candidate], total: u64, page_size: u64) -> Choice {
 
 /// What the fastest grower that is not of the storm has grown by.
 fn grower(candidates: &[Candidate], head: &Candidate, total: u64) -> u64 {
-    let others = candidates.iter().filter(|one| !in_storm(head, one, total));
+    let storm = Storm::of(head, candidates);
+    let others = candidates.iter().filter(|one| !storm.has(one, total));
     others.map(|one| one.growth).max().unwrap_or(0)
 }
 
@@ -141,30 +142,47 @@ pub fn together(a: &Candidate, b: &Candidate) -> bool {
     (a.uid, a.session, a.name) == (b.uid, b.session, b.name)
 }
 
-/// Is `one` a member of the storm that `head` is of? Its parent may be, even if it does not grow.
-#[must_use]
-pub fn in_storm(head: &Candidate, one: &Candidate, total: u64) -> bool {
-    let spared = one.dying || one.score(total).is_none();
-    !spared && together(head, one) && (grows(one) || one.pid == head.parent)
+/// A storm by one of its members.
+#[derive(Clone, Copy, Debug)]
+pub struct Storm {
+    head: Candidate,
+    /// The parent is one of them: then all of its children are, those that grow no longer as well.
+    family: bool,
+}
+
+impl Storm {
+    /// The storm of `candidates` that `head` is of.
+    #[must_use]
+    pub fn of(head: &Candidate, candidates: &[Candidate]) -> Storm {
+        let parent = candidates.iter().find(|one| one.pid == head.parent);
+        Storm {
+            head: *head,
+            family: parent.is_some_and(|parent| together(head, parent)),
+        }
+    }
+
+    /// Is `one` a member? Its parent may be, even if it does not grow.
+    #[must_use]
+    pub fn has(&self, one: &Candidate, total: u64) -> bool {
+        let spared = one.dying || one.score(total).is_none();
+        let kin = one.pid == self.head.parent || one.parent == self.head.parent;
+        !spared && together(&self.head, one) && (grows(one) || (self.family && kin))
+    }
 }
 
 /// The largest storm: its first member, and its pages.
 fn storm(candidates: &[Candidate], total: u64, least: u64) -> Option<(usize, u64)> {
+    let counts = |one: &Candidate| grows(one) && !one.dying && one.score(total).is_some();
     let mut largest: Option<(usize, u64)> = None;
     for (at, head) in candidates.iter().enumerate() {
-        if !in_storm(head, head, total) || !grows(head) {
-            continue;
-        }
         // Only the first of a group counts it.
-        let first = candidates[..at]
-            .iter()
-            .all(|other| !(in_storm(head, other, total) && grows(other)));
-        if !first {
+        let earlier = |other: &Candidate| together(head, other) && counts(other);
+        if !counts(head) || candidates[..at].iter().any(earlier) {
             continue;
         }
         let (mut count, mut pages) = (0, 0);
         for one in &candidates[at..] {
-            if in_storm(head, one, total) && grows(one) {
+            if together(head, one) && counts(one) {
                 count += 1;
                 pages += worth(one);
             }

@@ -1,12 +1,16 @@
 //! Floors, exhaustion and the victim, each by its concern; what must happen and what must not.
-use policy::auto_floor::{AutoFloor, Bounds};
+use policy::auto_floor::{AutoFloor, Bounds, Type};
 use policy::exhaustion::{Cause, Exhaustion};
-use policy::floors::{Floors, Pages, Size, Steer, Steering};
+use policy::floors::{Auto, Floors, Pages, Size, Steer, Steering};
 use policy::protect::{Config, Protect};
 use policy::sight::{NodeSight, Sight};
-use policy::victim::{choose, in_storm, Candidate, Choice, Mark};
+use policy::victim::{choose, Candidate, Choice, Mark, Storm};
 
 const PAGE: u64 = 4096;
+const AUTO: Auto = Auto {
+    anon: 3.0,
+    clean: 8.0,
+};
 
 fn node() -> NodeSight {
     NodeSight {
@@ -23,7 +27,7 @@ fn node() -> NodeSight {
 }
 
 fn pages() -> Pages {
-    Floors::default().pages(1_000_000, 1_000_000, PAGE, 10.0)
+    Floors::default().pages(1_000_000, 1_000_000, PAGE, Auto::default())
 }
 
 /// Swap full.
@@ -43,7 +47,7 @@ fn floors_in_percent_bytes_and_auto_per_node() {
         clean_low: Size::Auto,
     };
     // A quarter of the machine.
-    let found = floors.pages(5_000, 20_000, PAGE, 8.0);
+    let found = floors.pages(5_000, 20_000, PAGE, AUTO);
     let wanted = Pages {
         anon_min: 500,
         clean_min: 250,
@@ -56,7 +60,7 @@ fn floors_in_percent_bytes_and_auto_per_node() {
         clean_min: Size::Bytes(u64::MAX),
         ..floors
     };
-    let found = all.pages(5_000, 20_000, PAGE, 8.0);
+    let found = all.pages(5_000, 20_000, PAGE, AUTO);
     assert!(found.anon_min + found.clean_min <= 4_500, "{found:?}");
 }
 
@@ -75,7 +79,9 @@ fn unequal_nodes_have_floors_of_their_own() {
         ..node()
     };
     let look = |nodes: &[NodeSight]| {
-        let floors = |node: &NodeSight| Floors::default().pages(node.managed, 1_100_000, PAGE, 0.0);
+        let floors = |node: &NodeSight| {
+            Floors::default().pages(node.managed, 1_100_000, PAGE, Auto::default())
+        };
         Steering::default().look(&sight(nodes), floors).to
     };
     assert_eq!(look(&[large, small]), Steer::Anon);
@@ -303,7 +309,8 @@ fn a_storm_goes_as_a_whole_and_innocents_of_the_same_name_stay() {
     for pid in 100..300 {
         list.push(Candidate {
             parent: 99,
-            growth: 2 << 8,
+            // The first of them grow no longer.
+            growth: if pid < 110 { 0 } else { 2 << 8 },
             ..one(pid, "sh", 2)
         });
     }
@@ -311,10 +318,8 @@ fn a_storm_goes_as_a_whole_and_innocents_of_the_same_name_stay() {
     let Choice::Storm(at) = choose(&list, TOTAL, PAGE) else {
         panic!("{:?}", choose(&list, TOTAL, PAGE));
     };
-    let members: Vec<_> = list
-        .iter()
-        .filter(|one| in_storm(&list[at], one, TOTAL))
-        .collect();
+    let storm = Storm::of(&list[at], &list);
+    let members: Vec<_> = list.iter().filter(|one| storm.has(one, TOTAL)).collect();
     assert_eq!(members.len(), 201);
     assert!(members.iter().all(|one| one.pid >= 99 && one.pid < 300));
     // A single one that is larger than all of them together is the culprit, ...
@@ -341,7 +346,7 @@ fn somebody_who_dies_already_is_waited_for() {
 
 /// A machine whose file refaults stop at `needed` percent, and whose anonymous ones begin there.
 fn settled(needed: f64) -> f64 {
-    let mut auto = AutoFloor::new(Bounds::default());
+    let mut auto = AutoFloor::new(Type::Clean, Bounds::default());
     let (mut file, mut anon) = (0, 0);
     let mut sum = 0.0;
     for second in 0..600u32 {
@@ -375,8 +380,24 @@ fn auto_finds_a_small_and_a_large_hot_set_and_goes_down_for_a_stream() {
 }
 
 #[test]
+fn auto_under_anonymous_pages_listens_to_them() {
+    let mut auto = AutoFloor::new(Type::Anon, Bounds::default());
+    let nodes = [node()];
+    for second in 0..20u32 {
+        let seen = Sight {
+            now_s: f64::from(second) * 2.0,
+            needed_anon: u64::from(second) * 100_000,
+            stolen: u64::from(second),
+            ..sight(&nodes)
+        };
+        auto.look(&seen, false);
+    }
+    assert_eq!(auto.percent(), 40.0);
+}
+
+#[test]
 fn auto_stands_still_while_nothing_is_reclaimed() {
-    let mut auto = AutoFloor::new(Bounds::default());
+    let mut auto = AutoFloor::new(Type::Clean, Bounds::default());
     let nodes = [node()];
     for second in 0..100u32 {
         let seen = Sight {

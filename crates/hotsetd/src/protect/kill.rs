@@ -6,7 +6,7 @@
 use super::marks::Marks;
 use super::processes::{Processes, REMEMBER_S};
 use crate::text::Text;
-use policy::victim::{choose, in_storm, Candidate, Choice};
+use policy::victim::{choose, Candidate, Choice, Storm};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -142,16 +142,17 @@ impl Killer {
             took_us: 0,
         };
         // Whoever starts them goes first, or there are more of them by the end.
+        let storm = storm.then(|| Storm::of(&head, &self.rest));
         let parent = self.rest.iter().find(|one| one.pid == head.parent);
-        if let (Some(parent), true) = (parent.copied(), storm) {
-            self.strike_one_of(&head, &parent, total, &mut victim);
+        if let (Some(parent), Some(storm)) = (parent.copied(), &storm) {
+            self.strike_one_of(storm, &parent, total, &mut victim);
         }
         let done = match self.pretend {
             true => Ok(None),
             false => self.strike(&head).map(Some),
         };
-        if storm {
-            self.strike_rest(now_s, &head, total, &mut victim);
+        if let Some(storm) = &storm {
+            self.strike_rest(now_s, storm, &head, total, &mut victim);
         }
         victim.took_us = ((crate::harden::now_s() - begun_s) * 1e6) as u32;
         match done {
@@ -169,13 +170,20 @@ impl Killer {
     }
 
     /// Everybody else of the storm; looked for anew until no more were started meanwhile.
-    fn strike_rest(&mut self, now_s: f64, head: &Candidate, total: u64, victim: &mut Victim) {
+    fn strike_rest(
+        &mut self,
+        now_s: f64,
+        storm: &Storm,
+        head: &Candidate,
+        total: u64,
+        victim: &mut Victim,
+    ) {
         for _ in 0..ROUNDS {
             let before = victim.count;
             for at in 0..self.rest.len() {
                 let one = self.rest[at];
                 if one.pid != head.pid && one.pid != head.parent {
-                    self.strike_one_of(head, &one, total, victim);
+                    self.strike_one_of(storm, &one, total, victim);
                 }
             }
             if self.pretend || victim.count == before {
@@ -189,14 +197,8 @@ impl Killer {
         }
     }
 
-    fn strike_one_of(
-        &mut self,
-        head: &Candidate,
-        one: &Candidate,
-        total: u64,
-        victim: &mut Victim,
-    ) {
-        if in_storm(head, one, total) && (self.pretend || self.strike(one).is_ok()) {
+    fn strike_one_of(&mut self, storm: &Storm, one: &Candidate, total: u64, victim: &mut Victim) {
+        if storm.has(one, total) && (self.pretend || self.strike(one).is_ok()) {
             victim.count += 1;
             victim.memory += one.memory;
         }
