@@ -186,17 +186,10 @@ fn start_herald(daemon: &mut Daemon) {
     }
 }
 
-/// Real-time priority and allocations that do not wait, where protection is on.
+/// Real-time priority, where protection is on.
 fn hasten(daemon: &mut Daemon) {
     let priority = daemon.config().protect.realtime_priority;
-    if daemon.config().dry_run || daemon.guard().is_none() {
-        return;
-    }
-    if let Err(error) = realtime::no_io() {
-        let words = format_args!("PR_SET_IO_FLUSHER: {error}; our own allocations may wait");
-        daemon.log().line(Level::Notice, "protect", words);
-    }
-    if priority == 0 {
+    if daemon.config().dry_run || daemon.guard().is_none() || priority == 0 {
         return;
     }
     if let Err(error) = realtime::raise(priority) {

@@ -201,6 +201,16 @@ fn kills(daemon: &mut Daemon) -> Vec<String> {
         .collect()
 }
 
+/// Somebody takes memory until somebody is chosen; at most for so long as is long on any machine.
+fn until_chosen(daemon: &mut Daemon, memory: &mut Memory, machine: &FakeMachine) {
+    let begun = std::time::Instant::now();
+    while kills(daemon).is_empty() {
+        let late = begun.elapsed() > Duration::from_secs(60);
+        assert!(!late, "nobody was chosen: {:#?}", daemon.log().lines());
+        looks(daemon, 1, |_| memory.take(machine));
+    }
+}
+
 /// A session: what it stands on, and fifty small programs.
 fn session(machine: &FakeMachine) {
     Person::new(1, "systemd").memory(50_000_000).write(machine);
@@ -229,6 +239,7 @@ fn the_hog_is_chosen_and_nobody_else() {
     let mut memory = Memory::exhausted(&machine);
     memory.write(&machine);
     let mut daemon = daemon(&machine, config());
+    until_chosen(&mut daemon, &mut memory, &machine);
     looks(&mut daemon, 30, |_| memory.take(&machine));
     let kills = kills(&mut daemon);
     // More than one look may take: what was only said frees nothing.
@@ -300,12 +311,7 @@ fn swap_that_looks_free_and_takes_nothing_is_seen_through() {
     memory.free = 3_000;
     memory.write(&machine);
     let mut daemon = daemon(&machine, config());
-    for _ in 0..300 {
-        looks(&mut daemon, 1, |_| memory.take(&machine));
-        if !kills(&mut daemon).is_empty() {
-            break;
-        }
-    }
+    until_chosen(&mut daemon, &mut memory, &machine);
     let lines = daemon.log().lines().join("\n");
     assert!(lines.contains("swap takes nothing"), "{lines}");
 }
@@ -318,8 +324,7 @@ fn without_swap_it_kills_and_does_not_steer() {
     (memory.swap_total, memory.swap_free) = (0, 0);
     memory.write(&machine);
     let mut daemon = daemon(&machine, config());
-    looks(&mut daemon, 20, |_| memory.take(&machine));
-    assert!(!kills(&mut daemon).is_empty());
+    until_chosen(&mut daemon, &mut memory, &machine);
     assert_eq!(swappiness(&machine), "60");
 }
 
@@ -330,8 +335,8 @@ fn a_fork_storm_is_killed_as_a_whole_and_no_innocent_with_it() {
     let mut memory = Memory::plenty();
     memory.write(&machine);
     let mut daemon = daemon(&machine, config());
-    std::thread::sleep(Duration::from_millis(150));
-    // Beyond any real pid, for the test's own is among those that are spared. Three hundred that were not there a moment ago, by a parent that sleeps.
+    // Three hundred that have just been started, by a parent that sleeps. Beyond any real pid, for
+    // the test's own is spared.
     Person::new(6_000_000, "storm")
         .session(6_000_000)
         .memory(200_000)
@@ -341,11 +346,12 @@ fn a_fork_storm_is_killed_as_a_whole_and_no_innocent_with_it() {
             .parent(6_000_000)
             .session(6_000_000)
             .memory(5_000_000)
+            .young()
             .write(&machine);
     }
     memory = Memory::exhausted(&machine);
     memory.write(&machine);
-    looks(&mut daemon, 10, |_| memory.take(&machine));
+    until_chosen(&mut daemon, &mut memory, &machine);
     let kills = kills(&mut daemon);
     assert_eq!(kills.len(), 1, "{kills:#?}");
     assert!(
@@ -395,7 +401,7 @@ fn a_dry_run_writes_nothing_and_says_what_it_would() {
     let mut config = config();
     config.dry_run = true;
     let mut daemon = daemon(&machine, config);
-    looks(&mut daemon, 20, |_| memory.take(&machine));
+    until_chosen(&mut daemon, &mut memory, &machine);
     assert_eq!(swappiness(&machine), "60");
     assert!(!machine.path("run/hotset").exists());
     let lines = daemon.log().lines().join("\n");
@@ -403,7 +409,69 @@ fn a_dry_run_writes_nothing_and_says_what_it_would() {
         lines.contains("vm.swappiness would become 200 (is 60)"),
         "{lines}"
     );
-    assert!(!kills(&mut daemon).is_empty());
+}
+
+#[test]
+fn a_slice_gets_its_working_set_and_its_boundary_back() {
+    let machine = FakeMachine::new();
+    Memory::plenty().write(&machine);
+    let place = "sys/fs/cgroup/user.slice/memory.low";
+    machine.put(place, "0\n");
+    machine.put("sys/fs/cgroup/user.slice/memory.current", "900000000\n");
+    machine.put(
+        "sys/fs/cgroup/user.slice/memory.stat",
+        "active_anon 204800\nactive_file 102400\ninactive_file 409600\nslab_unreclaimable 4096\n\
+         workingset_refault_anon 7\nworkingset_refault_file 9\n",
+    );
+    let mut config = config();
+    config.protect.cgroups = vec![hotsetd::protect::settings::Slice {
+        name: "user.slice".into(),
+        hard: false,
+    }];
+    let mut daemon = daemon(&machine, config);
+    daemon.look();
+    assert_eq!(machine.read(place), "311296\n");
+    let status: serde_json::Value = serde_json::from_slice(&daemon.status()).unwrap();
+    assert_eq!(status["protect"]["cgroups"][0]["bytes"], 311_296);
+    daemon.stop();
+    assert_eq!(machine.read(place), "0\n");
+}
+
+#[test]
+fn what_is_locked_is_shown_and_let_go_when_memory_is_exhausted() {
+    let machine = FakeMachine::new();
+    machine.put("lib.so", &"x".repeat(1 << 20));
+    for pid in [10, 11] {
+        let person = Person::new(pid, "program").memory(9_000_000);
+        person.maps("1-2 r-xp 0 08:01 7 /lib.so\n").write(&machine);
+    }
+    let mut memory = Memory::plenty();
+    memory.write(&machine);
+    let mut config = config();
+    config.protect.lock_bytes = 300 << 10;
+    let mut daemon = daemon(&machine, config);
+    let locked = |daemon: &mut Daemon| -> serde_json::Value {
+        let status: serde_json::Value = serde_json::from_slice(&daemon.status()).unwrap();
+        status["protect"]["locked"].clone()
+    };
+    let until = |wanted: u64, daemon: &mut Daemon, between: &mut dyn FnMut()| {
+        for _ in 0..1000 {
+            between();
+            looks(daemon, 1, |_| {});
+            if locked(daemon)["bytes"] == wanted {
+                return;
+            }
+        }
+        panic!("{wanted} bytes locked: {}", locked(daemon));
+    };
+    until(300 << 10, &mut daemon, &mut || {});
+    assert_eq!(locked(&mut daemon)["files"][0]["path"], "/lib.so");
+    assert_eq!(locked(&mut daemon)["files"][0]["users"], 2);
+    memory = Memory {
+        file: 130_000,
+        ..Memory::exhausted(&machine)
+    };
+    until(0, &mut daemon, &mut || memory.take(&machine));
 }
 
 #[test]

@@ -22,8 +22,9 @@ const LOOKS: u32 = 3;
 const LONG_PATIENCE_S: f64 = 0.6;
 /// And so long when PSI is on and says that nobody waits.
 const LONGEST_PATIENCE_S: f64 = 3.0;
-/// Two looks further apart than this are no evidence of what was between.
-const GAP_S: f64 = 0.5;
+/// Two looks further apart than this are no evidence of what was between. Not less: where the daemon
+/// is not real-time, exhaustion is what keeps it from looking.
+const GAP_S: f64 = 2.0;
 /// Swap that took fewer pages in [`LONG_PATIENCE_S`] takes none.
 const TRICKLE: u64 = 64;
 

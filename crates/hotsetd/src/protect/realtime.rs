@@ -1,5 +1,7 @@
-//! Being there in time: at real-time priority, and without waiting for I/O of the daemon's own
-//! allocations.
+//! Being there in time: at real-time priority.
+//!
+//! Not by PR_SET_IO_FLUSHER: allocations that may start no I/O never lead to an OOM kill
+//! (`out_of_memory` in mm/oom_kill.c), and at real-time priority on one CPU would be tried for ever.
 use std::io;
 
 /// SCHED_FIFO for this thread; what it starts later is not real-time.
@@ -18,20 +20,6 @@ pub fn raise(priority: u8) -> io::Result<()> {
     // libc's function, which some C libraries leave out.
     let done = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &parameters) };
     match done {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// Allocations in the kernel for this thread start no I/O and are not throttled for dirty pages
-/// (PR_SET_IO_FLUSHER, from 5.6 on): reclaim that this thread is drawn into does not wait for swap.
-///
-/// # Errors
-/// Without CAP_SYS_RESOURCE, or on an older kernel.
-pub fn no_io() -> io::Result<()> {
-    const PR_SET_IO_FLUSHER: libc::c_int = 57;
-    // SAFETY: takes numbers only.
-    match unsafe { libc::prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -105,6 +105,8 @@ pub struct Person {
     adj: i32,
     cgroup: String,
     killed: bool,
+    young: bool,
+    maps: &'static str,
 }
 
 impl Person {
@@ -120,6 +122,8 @@ impl Person {
             adj: 0,
             cgroup: "/user.slice/user-1000.slice/app.slice".to_owned(),
             killed: false,
+            young: false,
+            maps: "",
         }
     }
 
@@ -160,6 +164,19 @@ impl Person {
         }
     }
 
+    /// Started just now, whenever that is looked at.
+    pub fn young(self) -> Person {
+        Person {
+            young: true,
+            ..self
+        }
+    }
+
+    /// What it has mapped.
+    pub fn maps(self, maps: &'static str) -> Person {
+        Person { maps, ..self }
+    }
+
     pub fn kernel_thread(self) -> Person {
         Person { anon: None, ..self }
     }
@@ -184,6 +201,8 @@ impl Person {
                 self.parent, self.uid
             ),
         );
+        let start = if self.young { u64::MAX / 2 } else { 1000 };
+        put("maps", self.maps);
         // A name that tries to look like fields.
         put(
             "stat",
@@ -191,7 +210,7 @@ impl Person {
                 "{pid} ({name}) 1 2) S {} {pid} {} 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {} 0 0\n",
                 self.parent,
                 self.session,
-                1000 + pid
+                start + u64::from(pid)
             ),
         );
         put("oom_score_adj", &format!("{}\n", self.adj));
