@@ -15,8 +15,8 @@ pub enum Cause {
 }
 
 /// In force for so long and at so many looks before it counts. Longer would cost the floor: at a
-/// gigabyte a second this is 8 MB of it.
-const PATIENCE_S: f64 = 0.008;
+/// gigabyte a second this is 5 MB of it.
+const PATIENCE_S: f64 = 0.005;
 const LOOKS: u32 = 3;
 /// So long where it may pass by itself: writeback is under way, or swap is only slow.
 const LONG_PATIENCE_S: f64 = 0.6;
@@ -65,7 +65,8 @@ impl Exhaustion {
             self.psi_lives |= stall > first;
         }
         let whole = seen.whole();
-        let short = whole.free < whole.high;
+        // kswapd stops at high: a look that finds free pages just there finds a shortage.
+        let short = whole.free < whole.high + whole.high.saturating_sub(whole.low);
         let broken = floors.clean_min > 0 && whole.clean() + seen.locked <= floors.clean_min;
         if !short || !broken || seen.now_s - self.last_s > GAP_S {
             self.begun = None;

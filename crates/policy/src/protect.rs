@@ -63,7 +63,7 @@ pub struct Outcome {
 const FAR_S: f64 = 60.0;
 /// Slowest look while it is near and nothing moves, and by how much looks become rarer.
 const STILL_S: f64 = 0.25;
-/// The same where steering is not in force yet.
+/// The same where steering is not in force yet, or the floor is broken.
 const WATCHFUL_S: f64 = 0.05;
 const SLOWER: f64 = 1.5;
 /// Below so many bytes a second nothing moves.
@@ -194,10 +194,12 @@ impl Protect {
             self.pace_s = tick_s;
             return half_s.min(FAR_S);
         }
-        // In a shortage every look counts, moved or not.
-        self.pace_s = match moved || self.exhaustion.brewing() {
+        let brewing = self.exhaustion.brewing();
+        self.pace_s = match moved {
+            // What is about to be decided is decided sooner.
+            true if brewing => tick_s / 2.0,
             true => tick_s,
-            false if distance > 0 => (self.pace_s * SLOWER).min(WATCHFUL_S.max(half_s)),
+            false if distance > 0 || brewing => (self.pace_s * SLOWER).min(WATCHFUL_S.max(half_s)),
             false => (self.pace_s * SLOWER).min(STILL_S),
         };
         half_s.max(self.pace_s)
