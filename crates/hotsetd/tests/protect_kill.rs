@@ -8,7 +8,7 @@ mod process;
 
 use common::FakeMachine;
 use people::Memory;
-use process::{Process, PATIENCE, PROGRAM};
+use process::{Process, PROGRAM};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 12;
 const INNOCENTS: usize = 50;
 const MB: usize = 1 << 20;
+/// A hundred processes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const CONF: &str = "[protect]\nworkingset_protection = true\nrealtime_priority = 0\n\
                     [protect.kill]\nnotify = false\n[pressure]\nenabled = false\n";
