@@ -16,6 +16,9 @@ use rustix::process::{pidfd_open, pidfd_send_signal, Pid, PidfdFlags, Signal};
 const PATIENCE_S: f64 = 2.0;
 /// After its end the counters need a moment.
 const SETTLE_S: f64 = 0.03;
+/// Where nobody could be killed, /proc is not read again sooner: at real-time priority that would be
+/// another way to stop the machine.
+const REST_S: f64 = 0.2;
 /// A storm's newborn are looked for at most so often.
 const ROUNDS: usize = 4;
 
@@ -62,6 +65,7 @@ pub struct Killer {
     /// Only say it.
     pretend: bool,
     dying: Option<Dying>,
+    rest_until_s: f64,
     /// Waited for in vain: not chosen again.
     stuck: Vec<(i32, u64)>,
     /// The candidates without those; room that is used again.
@@ -78,6 +82,7 @@ impl Killer {
             marks,
             pretend,
             dying: None,
+            rest_until_s: f64::NEG_INFINITY,
             stuck: Vec::with_capacity(16),
             rest: Vec::with_capacity(1024),
         }
@@ -104,9 +109,10 @@ impl Killer {
     /// Memory is exhausted: kills, unless the last victim's memory is still on its way. `total`:
     /// pages of memory and swap.
     pub fn kill(&mut self, now_s: f64, total: u64, page_size: u64) -> Killed {
-        if self.is_waiting(now_s) {
+        if now_s < self.rest_until_s || self.is_waiting(now_s) {
             return Killed::Waiting;
         }
+        self.rest_until_s = now_s + REST_S;
         let begun_s = crate::harden::now_s();
         if let Err(errno) = self.processes.look(now_s, &self.marks) {
             return Killed::Failed(Victim::default(), errno);
@@ -124,6 +130,7 @@ impl Killer {
             Choice::Nobody => return Killed::Nobody,
             Choice::Wait(at) => {
                 // Somebody else's kill: it gets as long as ours.
+                self.rest_until_s = f64::NEG_INFINITY;
                 self.wait_for(self.rest[at].pid, None, now_s);
                 return Killed::Waiting;
             }
@@ -157,11 +164,15 @@ impl Killer {
         victim.took_us = ((crate::harden::now_s() - begun_s) * 1e6) as u32;
         match done {
             Ok(pidfd) => {
+                self.rest_until_s = f64::NEG_INFINITY;
                 self.wait_for(head.pid, pidfd, now_s);
                 Killed::Done(victim)
             }
             // Gone meanwhile: its memory is free.
-            Err(Errno::SRCH) => Killed::Waiting,
+            Err(Errno::SRCH) => {
+                self.rest_until_s = f64::NEG_INFINITY;
+                Killed::Waiting
+            }
             Err(errno) => {
                 self.remember_stuck(&head);
                 Killed::Failed(victim, errno)
@@ -348,6 +359,23 @@ mod tests {
         assert_eq!(killer.stuck, [(one.pid, one.start)]);
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn where_nobody_may_be_killed_it_does_not_look_for_ever() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        let processes = Processes::open(root.path(), 4096).unwrap();
+        let mut killer = Killer::new(processes, Marks::default(), false);
+        assert_eq!(killer.kill(1.0, 1 << 20, 4096), Killed::Nobody);
+        assert_eq!(
+            killer.kill(1.0 + REST_S / 2.0, 1 << 20, 4096),
+            Killed::Waiting
+        );
+        assert_eq!(
+            killer.kill(1.0 + REST_S * 1.5, 1 << 20, 4096),
+            Killed::Nobody
+        );
     }
 
     #[test]
