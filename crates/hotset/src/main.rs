@@ -8,6 +8,7 @@ mod lab_loop;
 mod record;
 mod replay;
 mod status;
+mod status_protect;
 mod zst;
 
 /// Keeps a Linux machine's working set in memory, and proves it.

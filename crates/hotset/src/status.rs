@@ -173,6 +173,7 @@ fn write_words(to: &mut String, status: &Value) -> std::fmt::Result {
         size(&rates["refaults_per_s"]),
         rates["allocstalls_per_s"].as_f64().unwrap_or(0.0),
     )?;
+    crate::status_protect::write_words(to, &status["protect"])?;
     writeln!(to, "\nKnobs")?;
     for knob in list(&status["knobs"]) {
         let name = knob["name"].as_str().unwrap_or("?");
@@ -212,12 +213,12 @@ fn write_words(to: &mut String, status: &Value) -> std::fmt::Result {
     Ok(())
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(crate) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// A size with its binary unit.
-fn bytes(bytes: f64) -> String {
+pub(crate) fn bytes(bytes: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
     let mut unit = 0;
@@ -246,7 +247,7 @@ fn span(seconds: &Value) -> String {
 }
 
 /// Local time of day.
-fn clock(unix_s: f64) -> String {
+pub(crate) fn clock(unix_s: f64) -> String {
     let seconds = unix_s as libc::time_t;
     // SAFETY: an all-zero tm is a value; localtime_r fills it and keeps no pointer.
     let time = unsafe {

@@ -199,6 +199,7 @@ pub fn tell_done(done: &Done, now_s: f64, log: &mut Log, state: &mut State) {
     let (what, node) = match done.job {
         Job::Reclaim { node, .. } => ("reclaim", node),
         Job::Compact { node } => ("compact", node),
+        Job::ReclaimAnon { node, .. } => ("reclaim of anonymous memory", node),
     };
     let fault = fault_of(&["worker", what]);
     let seconds = done.seconds;
@@ -219,6 +220,12 @@ pub fn tell_done(done: &Done, now_s: f64, log: &mut Log, state: &mut State) {
     } else {
         log.well(fault, "act", format_args!("{what} works again"));
         match done.job {
+            // Many a second while memory is short; the counters tell of them.
+            Job::ReclaimAnon { .. } => {
+                state.counts.reclaims += 1;
+                state.counts.reclaimed_bytes += done.bytes;
+                return;
+            }
             Job::Reclaim { bytes, .. } => {
                 state.counts.reclaims += 1;
                 state.counts.reclaimed_bytes += done.bytes;

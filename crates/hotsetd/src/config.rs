@@ -14,6 +14,7 @@ pub struct Config {
     pub journal: PathBuf,
     pub policy: policy::Config,
     pub pressure: Pressure,
+    pub protect: crate::protect::Settings,
     /// The status socket; `None`: there is none.
     pub status: Option<PathBuf>,
     pub metrics: Listen,
@@ -51,6 +52,7 @@ impl Default for Config {
                 stall_ms: 50,
                 window_ms: 1000,
             },
+            protect: crate::protect::Settings::default(),
             status: Some("/run/hotset/status.sock".into()),
             metrics: Listen::Nowhere,
         }

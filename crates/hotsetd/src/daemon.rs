@@ -7,6 +7,7 @@ use crate::knobs::{self, Knobs};
 use crate::log::{fault_of, Level, Log};
 use crate::machine;
 use crate::observe::Observer;
+use crate::protect::Guard;
 use crate::state::{KnobState, State};
 use crate::worker::Worker;
 use kernfs::knobs::Knob;
@@ -15,6 +16,8 @@ use kernfs::{Root, Sample, Sampler};
 use policy::{Action, Decision, Machine, Policy};
 use std::io;
 use std::path::{Path, PathBuf};
+
+mod guarded;
 
 /// Longest sleep: a change of the machine's habits is seen within a minute.
 const LONGEST_SLEEP_S: f64 = 60.0;
@@ -36,6 +39,8 @@ pub struct Daemon {
     knobs: Knobs,
     worker: Option<Worker>,
     state: State,
+    /// `None`: protection is off.
+    guard: Option<Guard>,
     /// In a dry run: the values that the knobs would have, and those that they had then.
     pretended: [Option<(u32, Option<u32>)>; 4],
 }
@@ -86,9 +91,11 @@ impl Daemon {
             knobs,
             worker,
             state: State::new(harden::now_s(), harden::unix_s()),
+            guard: None,
             pretended: [None; 4],
         };
         daemon.tell_news();
+        daemon.open_guard();
         Ok(daemon)
     }
 
@@ -277,6 +284,7 @@ impl Daemon {
         let now_s = harden::now_s();
         while let Some(done) = self.worker.as_mut().and_then(Worker::take_done) {
             tell_done(&done, now_s, &mut self.log, &mut self.state);
+            self.tell_guard(&done);
         }
     }
 
@@ -301,7 +309,7 @@ impl Daemon {
         }
         let words = format_args!("read again");
         self.log.line(Level::Notice, "configuration", words);
-        if !same {
+        if !same || self.config.protect != old.protect {
             self.begin_anew();
         }
     }
@@ -309,13 +317,16 @@ impl Daemon {
     /// A policy that has learned nothing takes what it finds for the administrator's: so it must
     /// find the originals.
     fn begin_anew(&mut self) {
+        self.stop_guard();
         give_back(&mut self.knobs, &mut self.log);
         self.pretended = [None; 4];
+        self.renew_guard();
         self.policy = Policy::new(self.config.policy.clone(), self.machine);
     }
 
     /// Gives everything back. Returns whether all of it could be.
     pub fn stop(&mut self) -> bool {
+        self.stop_guard();
         give_back(&mut self.knobs, &mut self.log)
     }
 
@@ -343,7 +354,8 @@ impl Daemon {
     pub fn status(&self) -> Vec<u8> {
         let journal = self.knobs.journal();
         let dry = self.config.dry_run;
-        let document = crate::tell::status(&self.state, &self.policy, journal, dry);
+        let mut document = crate::tell::status(&self.state, &self.policy, journal, dry);
+        document["protect"] = self.guard.as_ref().map(Guard::status).into();
         let mut bytes = serde_json::to_vec(&document).unwrap_or_default();
         bytes.push(b'\n');
         bytes
@@ -351,7 +363,9 @@ impl Daemon {
 
     /// The metrics.
     pub fn metrics(&self) -> Vec<u8> {
-        crate::tell::metrics(&self.state, self.config.dry_run).into_bytes()
+        let mut page = crate::tell::metrics(&self.state, self.config.dry_run);
+        self.add_guard(&mut page);
+        page.into_bytes()
     }
 }
 

@@ -47,6 +47,11 @@ pub fn now_s() -> f64 {
     clock(libc::CLOCK_MONOTONIC)
 }
 
+/// CLOCK_BOOTTIME in seconds: what processes' start times are counted in.
+pub fn boot_s() -> f64 {
+    clock(libc::CLOCK_BOOTTIME)
+}
+
 /// Seconds since 1970.
 pub fn unix_s() -> f64 {
     clock(libc::CLOCK_REALTIME)

@@ -37,8 +37,9 @@ pub struct Entry {
     pub knob: Name,
     /// What it was before we first wrote it.
     pub original: Value,
-    /// The values of ours that it may hold: the last one, and the next while it is being written.
-    pub ours: [Option<Value>; 2],
+    /// The values of ours that it may hold: the last one, and the next while it is being written, or
+    /// those that it may be given without another word ([`crate::knobs::Knobs::arm`]).
+    pub ours: [Option<Value>; 3],
 }
 
 impl Entry {
@@ -133,7 +134,7 @@ impl Journal {
                 let entry = Entry {
                     knob,
                     original,
-                    ours: [Some(value()?), value()],
+                    ours: [Some(value()?), value(), value()],
                 };
                 self.replace(entry);
             }
@@ -310,7 +311,7 @@ mod tests {
         Entry {
             knob: Name::of(format_args!("{knob}")),
             original: value(original),
-            ours: [Some(value(one)), two.map(value)],
+            ours: [Some(value(one)), two.map(value), None],
         }
     }
 

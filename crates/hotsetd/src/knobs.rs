@@ -163,7 +163,7 @@ impl Knobs {
         let entry = Entry {
             knob: Name::of(format_args!("{knob}")),
             original: before.map_or(from, |entry| entry.original),
-            ours: [before.map(|_| from), Some(to)],
+            ours: [before.map(|_| from), Some(to), None],
         };
         self.journal.intend(entry).map_err(journal_fault)?;
         // The disk may have taken its time.
@@ -190,11 +190,56 @@ impl Knobs {
         if found == entry.original {
             self.journal.forget(knob)
         } else {
-            let ours = [Some(found), None];
+            let ours = [Some(found), None, None];
             self.journal.note(Entry { ours, ..entry })
         }
         .map_err(journal_fault)?;
         Ok(Outcome::Written { from })
+    }
+
+    /// Journals that `knob` may come to hold any of `values`, so that they can be written later
+    /// without waiting for a disk or for memory. Returns the value that it has, which is another's
+    /// even if it was ours: [`Knobs::disarm`] makes it so again.
+    ///
+    /// # Errors
+    /// When the knob cannot be read, or the journal not be written.
+    pub fn arm(&mut self, knob: &str, values: [&str; 2]) -> Result<Value, Fault> {
+        let found = self.read(knob)?;
+        if self.dry {
+            return Ok(found);
+        }
+        let before = self.journal.entry(knob).copied();
+        let kept = before.filter(|entry| entry.is_ours(&found));
+        let entry = Entry {
+            knob: Name::of(format_args!("{knob}")),
+            original: kept.map_or(found, |entry| entry.original),
+            ours: [
+                Some(canonical(values[0])),
+                Some(canonical(values[1])),
+                kept.map(|_| found),
+            ],
+        };
+        self.journal.intend(entry).map_err(journal_fault)?;
+        Ok(found)
+    }
+
+    /// The knob has the value again that [`Knobs::arm`] found.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub fn disarm(&mut self, knob: &str) -> Result<(), Fault> {
+        let Some(entry) = self.journal.entry(knob).copied() else {
+            return Ok(());
+        };
+        match entry.ours[2] {
+            // A value of ours from before.
+            Some(ours) => self.journal.note(Entry {
+                ours: [Some(ours), None, None],
+                ..entry
+            }),
+            None => self.journal.forget(knob),
+        }
+        .map_err(journal_fault)
     }
 
     /// Takes notice of a knob's value. Returns whether the administrator has taken it from us.

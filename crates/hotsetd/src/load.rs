@@ -26,7 +26,7 @@ impl fmt::Display for Problem {
     }
 }
 
-type Setting<T> = Option<Spanned<T>>;
+pub(crate) type Setting<T> = Option<Spanned<T>>;
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -44,6 +44,7 @@ struct File {
     leak_check: Switch,
     tunables: Tunables,
     pressure: Pressure,
+    protect: crate::load_protect::Protect,
     status: Status,
     metrics: Metrics,
 }
@@ -302,6 +303,7 @@ fn apply(config: &mut Config, path: &Path, text: &str, problems: &mut Vec<Proble
         10_000,
         &mut pressure.window_ms,
     );
+    crate::load_protect::apply(file.protect, text, &mut check, &mut config.protect);
     check.map(file.status.socket, &mut config.status, |path| {
         match path.as_str() {
             "" => Ok(None),
@@ -338,14 +340,19 @@ fn tunable(name: &str, value: toml::Value, when: When) -> Result<Tunable, String
     Ok(Tunable { name, value, when })
 }
 
-struct Check<'a> {
+pub(crate) struct Check<'a> {
     path: &'a Path,
     problems: &'a mut Vec<Problem>,
     line_of: &'a dyn Fn(usize) -> usize,
 }
 
 impl Check<'_> {
-    fn say(&mut self, at: usize, words: String) {
+    /// Of the file as a whole.
+    pub(crate) fn whole(&mut self, words: &str) {
+        self.problems.push(whole(self.path, words));
+    }
+
+    pub(crate) fn say(&mut self, at: usize, words: String) {
         self.problems.push(Problem {
             file: self.path.to_owned(),
             line: (self.line_of)(at),
@@ -353,13 +360,13 @@ impl Check<'_> {
         });
     }
 
-    fn plain<T>(&mut self, setting: Setting<T>, into: &mut T) {
+    pub(crate) fn plain<T>(&mut self, setting: Setting<T>, into: &mut T) {
         if let Some(value) = setting {
             *into = value.into_inner();
         }
     }
 
-    fn map<T, U>(
+    pub(crate) fn map<T, U>(
         &mut self,
         setting: Setting<T>,
         into: &mut U,
@@ -374,7 +381,7 @@ impl Check<'_> {
         }
     }
 
-    fn range<T: PartialOrd + fmt::Display + Copy>(
+    pub(crate) fn range<T: PartialOrd + fmt::Display + Copy>(
         &mut self,
         setting: Setting<T>,
         name: &str,

@@ -2,6 +2,7 @@
 use hotsetd::cli::{Mode, Options, HELP};
 use hotsetd::config::Config;
 use hotsetd::log::{Level, Log};
+use hotsetd::protect::herald;
 use hotsetd::{act, daemon, import, load, run};
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,6 +11,14 @@ use std::process::ExitCode;
 const WRONG: u8 = 2;
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments
+        .next()
+        .is_some_and(|first| first == herald::OPTION)
+    {
+        herald::run(arguments);
+        return ExitCode::SUCCESS;
+    }
     let options = match Options::parse(std::env::args_os().skip(1)) {
         Ok(options) => options,
         Err(words) => {

@@ -7,6 +7,8 @@ use crate::instance::Instance;
 use crate::load;
 use crate::log::{Level, Log};
 use crate::notify::Notify;
+use crate::protect::herald::Herald;
+use crate::protect::realtime;
 use crate::serve::{self, Kind, Server};
 use crate::wake::{self, Asked, Signals, Timer};
 use rustix::event::epoll;
@@ -17,6 +19,7 @@ const TIMER: u64 = 1;
 const SIGNALS: u64 = 2;
 const PRESSURE: u64 = 3;
 const WORKER: u64 = 4;
+const LOOK: u64 = 5;
 /// Two samples closer together than this tell no rate.
 const CLOSEST_S: f64 = 0.1;
 
@@ -34,6 +37,7 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
     // Before the worker's thread is started, so that it has them blocked as well.
     let signals = Signals::new()?;
     let timer = Timer::new()?;
+    let look_timer = Timer::new()?;
     let notify = Notify::from_environment();
     if !config.dry_run {
         harden_against_want(&mut log);
@@ -45,6 +49,7 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
     };
     watch(&timer.0, TIMER, epoll::EventFlags::IN)?;
     watch(&signals.0, SIGNALS, epoll::EventFlags::IN)?;
+    watch(&look_timer.0, LOOK, epoll::EventFlags::IN)?;
     let _pressure = watch_pressure(&mut daemon, &poll);
     if let Some(worker) = daemon.worker() {
         watch(&worker.done_fd(), WORKER, epoll::EventFlags::IN)?;
@@ -62,10 +67,14 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
         server = Some(opened);
     }
     greet(&mut daemon);
+    // While there is memory to start a process with.
+    start_herald(&mut daemon);
+    hasten(&mut daemon);
     harden::trim_heap();
     let mut awake = Awake {
         options,
         timer: &timer,
+        look_timer: &look_timer,
         notify: &notify,
         told_s: harden::now_s(),
         sampled_s: 0.0,
@@ -89,8 +98,13 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
                     daemon.state().counts.wakes_timer += 1;
                     awake.sample(&mut daemon);
                 }
+                LOOK => {
+                    look_timer.take();
+                    awake.look(&mut daemon);
+                }
                 PRESSURE => {
                     daemon.state().counts.wakes_pressure += 1;
+                    awake.look(&mut daemon);
                     if harden::now_s() - awake.sampled_s >= CLOSEST_S {
                         awake.sample(&mut daemon);
                     }
@@ -149,6 +163,43 @@ fn harden_against_want(log: &mut Log) {
     }
 }
 
+/// Whoever tells of kills.
+fn start_herald(daemon: &mut Daemon) {
+    let dry = daemon.config().dry_run;
+    let kill = &daemon.config().protect.kill;
+    let (hook, notify) = (kill.hook.clone(), kill.notify);
+    let wanted = daemon.guard().is_some_and(|guard| guard.kills());
+    if dry || !wanted || (hook.is_none() && !notify) {
+        return;
+    }
+    let program = std::env::current_exe();
+    match program.and_then(|program| Herald::start(&program, hook.as_deref(), notify)) {
+        Ok(herald) => {
+            if let Some(guard) = daemon.guard() {
+                guard.set_herald(Some(herald));
+            }
+        }
+        Err(error) => {
+            let words = format_args!("nobody will be told of kills: {error}");
+            daemon.log().line(Level::Warning, "protect", words);
+        }
+    }
+}
+
+/// Real-time priority, where protection is on.
+fn hasten(daemon: &mut Daemon) {
+    let priority = daemon.config().protect.realtime_priority;
+    if daemon.config().dry_run || daemon.guard().is_none() || priority == 0 {
+        return;
+    }
+    if let Err(error) = realtime::raise(priority) {
+        let words = format_args!(
+            "SCHED_FIFO {priority}: {error}; under load we may come late (realtime_priority)"
+        );
+        daemon.log().line(Level::Warning, "protect", words);
+    }
+}
+
 fn watch_pressure(daemon: &mut Daemon, poll: &OwnedFd) -> Option<OwnedFd> {
     let settings = daemon.config().pressure;
     // Setting a trigger up is a write.
@@ -197,6 +248,7 @@ fn serve(server: &mut Server, number: u64, poll: &OwnedFd, daemon: &Daemon, now_
 struct Awake<'a> {
     options: &'a Options,
     timer: &'a Timer,
+    look_timer: &'a Timer,
     notify: &'a Notify,
     told_s: f64,
     sampled_s: f64,
@@ -217,6 +269,18 @@ impl Awake<'_> {
         // being a little more than one.
         self.timer
             .set(if next_s >= 5.0 { next_s * 1.02 } else { next_s });
+        self.look(daemon);
+    }
+
+    /// A quick look. One that would not come sooner than the next sample comes with it.
+    fn look(&mut self, daemon: &mut Daemon) {
+        let Some(next_s) = daemon.look() else {
+            return;
+        };
+        let sample_s = self.sampled_s + daemon.state().next_sample_s - harden::now_s();
+        if next_s < sample_s {
+            self.look_timer.set(next_s);
+        }
     }
 
     fn reload(&mut self, daemon: &mut Daemon) {

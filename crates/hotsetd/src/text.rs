@@ -59,6 +59,17 @@ impl<const N: usize> Text<N> {
     }
 }
 
+impl<const N: usize> Text<N> {
+    /// The same, but tabs stay: they part its fields.
+    pub fn one_line_of_fields(&mut self) {
+        for byte in &mut self.bytes[..self.len] {
+            if byte.is_ascii_control() && *byte != b'\t' {
+                *byte = b' ';
+            }
+        }
+    }
+}
+
 impl<const N: usize> Default for Text<N> {
     fn default() -> Self {
         Text::new()

@@ -17,8 +17,18 @@ const STACK: usize = 64 << 10;
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Job {
-    Reclaim { node: u32, bytes: u64 },
-    Compact { node: u32 },
+    Reclaim {
+        node: u32,
+        bytes: u64,
+    },
+    Compact {
+        node: u32,
+    },
+    /// Anonymous memory only, where the kernel can be asked for that (6.10 on).
+    ReclaimAnon {
+        node: u32,
+        bytes: u64,
+    },
 }
 
 /// What came of it.
@@ -74,6 +84,7 @@ impl Worker {
         let like = |other: &Job| match (other, &job) {
             (Job::Reclaim { node: a, .. }, Job::Reclaim { node: b, .. }) => a == b,
             (Job::Compact { node: a }, Job::Compact { node: b }) => a == b,
+            (Job::ReclaimAnon { node: a, .. }, Job::ReclaimAnon { node: b, .. }) => a == b,
             _ => false,
         };
         if self.under_way.iter().any(like) || self.under_way.len() == self.under_way.capacity() {
@@ -103,6 +114,7 @@ fn encode_job(job: Job) -> [u8; JOB] {
     let (kind, node, bytes) = match job {
         Job::Reclaim { node, bytes } => (0u32, node, bytes),
         Job::Compact { node } => (1, node, 0),
+        Job::ReclaimAnon { node, bytes } => (2, node, bytes),
     };
     let mut message = [0; JOB];
     message[..4].copy_from_slice(&kind.to_ne_bytes());
@@ -125,11 +137,10 @@ fn u64_at(message: &[u8], at: usize) -> u64 {
 
 fn decode_job(message: &[u8]) -> Job {
     let node = u32_at(message, 4);
+    let bytes = u64_at(message, 8);
     match u32_at(message, 0) {
-        0 => Job::Reclaim {
-            node,
-            bytes: u64_at(message, 8),
-        },
+        0 => Job::Reclaim { node, bytes },
+        2 => Job::ReclaimAnon { node, bytes },
         _ => Job::Compact { node },
     }
 }
@@ -168,6 +179,7 @@ fn work(root: &Path, take: &OwnedFd, tell: &OwnedFd) {
         let (bytes, error) = match job {
             Job::Reclaim { node, bytes } => reclaim(root, node, bytes),
             Job::Compact { node } => (0, compact(root, node).err()),
+            Job::ReclaimAnon { node, bytes } => reclaim_anon(root, node, bytes),
         };
         let done = Done {
             job,
@@ -202,6 +214,28 @@ fn reclaim(root: &Path, node: u32, bytes: u64) -> (u64, Option<Errno>) {
         }
     }
     (bytes, None)
+}
+
+/// Of anonymous memory only: `swappiness=max` from 6.16 on, `swappiness=200` from 6.10 on. An older
+/// kernel says that it is invalid; without the word it would take files, so it is not asked.
+fn reclaim_anon(root: &Path, node: u32, bytes: u64) -> (u64, Option<Errno>) {
+    let own = node_file(root, node, "reclaim");
+    let all = below(root, "sys/fs/cgroup/memory.reclaim");
+    for swappiness in ["max", "200"] {
+        let words = Text::<48>::of(format_args!("{bytes} swappiness={swappiness}"));
+        let written = match write(&own, words.as_bytes()) {
+            Err(Errno::NOENT) => write(&all, words.as_bytes()),
+            done => done,
+        };
+        match written {
+            Ok(()) => return (bytes, None),
+            Err(Errno::INVAL) => {}
+            // Less than that could be reclaimed: no more is asked of it.
+            Err(Errno::AGAIN) => return (0, None),
+            Err(errno) => return (0, Some(errno)),
+        }
+    }
+    (0, Some(Errno::INVAL))
 }
 
 fn compact(root: &Path, node: u32) -> Result<(), Errno> {

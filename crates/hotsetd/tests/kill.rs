@@ -99,8 +99,11 @@ fn killed_at_any_moment_200_times() {
                 Some(other) if other == which => "7777\n".to_owned(),
                 _ => format!("{}\n", ORIGINALS[which]),
             };
+            // The first line: a kill may come before a disk's file is cut to its new length.
+            let found = found.lines().next().map(|line| format!("{line}\n"));
             assert_eq!(
-                found, wanted,
+                found,
+                Some(wanted),
                 "round {round}, {name}, was {before:?} after the kill"
             );
             std::fs::write(file(root, name), format!("{}\n", ORIGINALS[which])).unwrap();

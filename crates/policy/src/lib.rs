@@ -3,8 +3,11 @@
 //! Pure: no I/O, the clock is passed in, and nothing is allocated after [`Policy::new`]. The daemon,
 //! `hotset replay` and the lab's closed loop run this very code.
 mod action;
+pub mod auto_floor;
 mod config;
 mod dentries;
+pub mod exhaustion;
+pub mod floors;
 mod fragmentation;
 mod free_pages;
 mod knob;
@@ -13,7 +16,11 @@ mod leak;
 mod node;
 mod observation;
 mod policy;
+pub mod protect;
+pub mod sight;
 mod tunables;
+pub mod victim;
+pub mod working_set;
 
 pub use action::{
     Action, Decision, FreePagesForecast, NodeForecast, OrderForecast, Rates, Summary, Warning,

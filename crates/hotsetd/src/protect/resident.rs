@@ -1,0 +1,287 @@
+//! Which executables and libraries are mapped by whom, and which of their pages are in memory: the
+//! candidates for locking.
+//!
+//! How hot a file is, is how many processes have it mapped to be executed: what most programs share
+//! is what all of them stall on when it is gone.
+use crate::text::Text;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::mm::{mlock_with, mmap, munmap, MapFlags, MlockFlags, ProtFlags};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+
+/// A file that may be locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hot {
+    pub path: PathBuf,
+    /// Processes that have it mapped to be executed.
+    pub users: u32,
+}
+
+/// Reads /proc/PID/maps of all processes below `root`; the hottest first.
+#[must_use]
+pub fn mapped(root: &Path) -> Vec<Hot> {
+    let mut users: BTreeMap<String, u32> = BTreeMap::new();
+    for entry in std::fs::read_dir(root.join("proc"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let number = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.parse::<u32>().is_ok());
+        if !number {
+            continue;
+        }
+        // Gone meanwhile, or a kernel thread: empty.
+        let Ok(text) = std::fs::read_to_string(entry.path().join("maps")) else {
+            continue;
+        };
+        let mut seen: Vec<&str> = text.lines().filter_map(executable).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        for path in seen {
+            *users.entry(path.to_owned()).or_default() += 1;
+        }
+    }
+    let mut hot: Vec<Hot> = users
+        .into_iter()
+        .map(|(path, users)| Hot {
+            path: path.into(),
+            users,
+        })
+        .collect();
+    hot.sort_by_key(|hot| std::cmp::Reverse(hot.users));
+    hot
+}
+
+/// The file of a line of maps, if it is mapped to be executed and is still there.
+fn executable(line: &str) -> Option<&str> {
+    let mut words = line.splitn(6, ' ');
+    let permissions = words.nth(1)?;
+    let path = words.nth(3)?.trim_start();
+    let there =
+        path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
+    (permissions.contains('x') && there).then_some(path)
+}
+
+/// Part of a file that is locked. Lets go of it when it is dropped.
+pub struct Locked {
+    at: *mut c_void,
+    length: usize,
+    pub path: PathBuf,
+    /// Bytes that were locked.
+    pub bytes: u64,
+}
+
+// SAFETY: the mapping is this value's own, and is only unmapped by its end.
+unsafe impl Send for Locked {}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `lock` with this length, and nobody else has the address.
+        let _ = unsafe { munmap(self.at, self.length) };
+    }
+}
+
+/// A gap of so many pages between two resident ones is not worth a range of its own.
+const GAP: usize = 4;
+/// Ranges of one file at most: each is a mapping of its own to the kernel.
+const RANGES: usize = 256;
+
+/// Locks the pages of `path` that are in memory now, up to `budget` bytes. `None` where that is
+/// nothing.
+///
+/// # Errors
+/// When the file cannot be opened or mapped, or locking is refused (RLIMIT_MEMLOCK).
+pub fn lock(
+    root: &Path,
+    path: &Path,
+    budget: u64,
+    page: usize,
+) -> rustix::io::Result<Option<Locked>> {
+    let place = Text::<1024>::of(format_args!("{}{}", root.display(), path.display()));
+    // Never blocks on what is no file.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOATIME;
+    let open = |flags| rustix::fs::open(place.as_str(), flags, Mode::empty());
+    let file = open(flags).or_else(|_| open(flags.difference(OFlags::NOATIME)))?;
+    let stat = rustix::fs::fstat(&file)?;
+    let length = usize::try_from(stat.st_size).unwrap_or(0);
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || length == 0 {
+        return Ok(None);
+    }
+    map_and_lock(&file, path, length, budget, page)
+}
+
+fn map_and_lock(
+    file: &OwnedFd,
+    path: &Path,
+    length: usize,
+    budget: u64,
+    page: usize,
+) -> rustix::io::Result<Option<Locked>> {
+    // SAFETY: a new mapping at a place of the kernel's choice; it is never read through, only
+    // touched by the kernel on our behalf, so that a file that shrinks cannot harm us.
+    let at = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            length,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            file.as_fd(),
+            0,
+        )?
+    };
+    let mut locked = Locked {
+        at,
+        length,
+        path: path.to_owned(),
+        bytes: 0,
+    };
+    // Under mlockall(MCL_FUTURE) the whole of it would lock what is ever touched.
+    // SAFETY: our own mapping.
+    let _ = unsafe { rustix::mm::munlock(at, length) };
+    let mut resident = vec![0u8; length.div_ceil(page)];
+    // SAFETY: `at` is a mapping of `length` bytes, and `resident` has a byte for each of its pages.
+    if unsafe { libc::mincore(at, length, resident.as_mut_ptr()) } != 0 {
+        return Err(rustix::io::Errno::from_raw_os_error(
+            std::io::Error::last_os_error().raw_os_error().unwrap_or(0),
+        ));
+    }
+    for (from, to) in ranges(&resident) {
+        let room = ((budget.saturating_sub(locked.bytes)) / page as u64) as usize;
+        let pages = (to - from).min(room);
+        if pages == 0 {
+            break;
+        }
+        // SAFETY: within the mapping, whose pages are `resident`'s.
+        let start = unsafe { at.byte_add(from * page) };
+        let bytes = (pages * page).min(length - from * page);
+        // SAFETY: a range of our own mapping. On fault: what is not there is not read in.
+        unsafe { mlock_with(start, bytes, MlockFlags::ONFAULT)? };
+        populate(start, bytes, &resident[from..from + pages], page);
+        let there = resident[from..from + pages]
+            .iter()
+            .filter(|&&byte| byte & 1 != 0)
+            .count();
+        locked.bytes += (there * page) as u64;
+    }
+    Ok((locked.bytes > 0).then_some(locked))
+}
+
+/// Has the kernel map the pages of the range that are in memory: only a page that is mapped is
+/// locked. By MADV_POPULATE_READ (5.14 on), which fails where touching would raise SIGBUS.
+fn populate(start: *mut c_void, bytes: usize, resident: &[u8], page: usize) {
+    const MADV_POPULATE_READ: libc::c_int = 22;
+    let mut at = 0;
+    while at < resident.len() {
+        let same = resident[at..]
+            .iter()
+            .take_while(|&&byte| byte & 1 != 0)
+            .count();
+        if same == 0 {
+            at += 1;
+            continue;
+        }
+        let length = (same * page).min(bytes - at * page);
+        // SAFETY: within the range, which is mapped; pages are only read in, which they are already.
+        unsafe { libc::madvise(start.byte_add(at * page), length, MADV_POPULATE_READ) };
+        at += same;
+    }
+}
+
+/// Ranges of resident pages, small gaps bridged.
+fn ranges(resident: &[u8]) -> Vec<(usize, usize)> {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in resident
+        .iter()
+        .enumerate()
+        .filter(|(_, &byte)| byte & 1 != 0)
+    {
+        let full = ranges.len() == RANGES;
+        match ranges.last_mut() {
+            Some((_, end)) if at < *end + GAP => *end = at + 1,
+            _ if full => break,
+            _ => ranges.push((at, at + 1)),
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_gaps_are_bridged_and_large_ones_are_not() {
+        assert_eq!(ranges(&[0, 1, 1, 0, 1, 0, 0, 0, 0, 1]), [(1, 5), (9, 10)]);
+        assert!(ranges(&[0; 9]).is_empty());
+    }
+
+    #[test]
+    fn lines_of_maps() {
+        let line = "7f00-7f10 r-xp 00001000 08:01 42                         /usr/lib/lib c.so.6";
+        assert_eq!(executable(line), Some("/usr/lib/lib c.so.6"));
+        for line in [
+            "7f00-7f10 r--p 00001000 08:01 42    /usr/lib/libc.so.6",
+            "7f00-7f10 r-xp 00001000 08:01 42    /usr/lib/libc.so.6 (deleted)",
+            "7f00-7f10 r-xp 00000000 00:00 0     [vdso]",
+            "7f00-7f10 r-xp 00000000 00:00 0",
+        ] {
+            assert_eq!(executable(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_most_shared_file_comes_first() {
+        let root = tempfile::tempdir().unwrap();
+        for (pid, libraries) in [("1", &["/a", "/b"][..]), ("2", &["/b"]), ("self", &["/c"])] {
+            let folder = root.path().join("proc").join(pid);
+            std::fs::create_dir_all(&folder).unwrap();
+            let lines = libraries
+                .iter()
+                .map(|path| format!("1-2 r-xp 0 08:01 7 {path}\n"));
+            std::fs::write(folder.join("maps"), lines.collect::<String>()).unwrap();
+        }
+        let found: Vec<_> = mapped(root.path())
+            .into_iter()
+            .map(|hot| (hot.path, hot.users))
+            .collect();
+        assert_eq!(found, [("/b".into(), 2), ("/a".into(), 1)]);
+    }
+
+    #[test]
+    fn what_is_in_memory_is_locked_within_the_budget_and_let_go() {
+        let page = rustix::param::page_size();
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, vec![7u8; 64 * page]).unwrap();
+        let locked_kib = || {
+            let status = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let mut inside = false;
+            let mut kib = 0;
+            for line in status.lines() {
+                if line.contains('-') && line.contains(" r--s ") {
+                    inside = line.contains(file.to_str().unwrap());
+                }
+                if let (true, Some(rest)) = (inside, line.strip_prefix("Locked:")) {
+                    kib += rest
+                        .trim()
+                        .trim_end_matches(" kB")
+                        .parse::<usize>()
+                        .unwrap();
+                }
+            }
+            kib
+        };
+        let root = Path::new("");
+        let budget = (16 * page) as u64;
+        let locked = lock(root, &file, budget, page).unwrap().unwrap();
+        assert_eq!(locked.bytes, budget);
+        assert_eq!(locked_kib(), 16 * page / 1024);
+        drop(locked);
+        assert_eq!(locked_kib(), 0);
+    }
+}

@@ -1,0 +1,451 @@
+//! Floors, exhaustion and the victim, each by its concern; what must happen and what must not.
+use policy::auto_floor::{AutoFloor, Bounds, Type};
+use policy::exhaustion::{Cause, Exhaustion};
+use policy::floors::{Auto, Floors, Pages, Size, Steer, Steering};
+use policy::protect::{Config, Protect};
+use policy::sight::{NodeSight, Sight};
+use policy::victim::{choose, Candidate, Choice, Mark, Storm};
+
+const PAGE: u64 = 4096;
+const AUTO: Auto = Auto {
+    anon: 3.0,
+    clean: 8.0,
+};
+
+fn node() -> NodeSight {
+    NodeSight {
+        id: 0,
+        managed: 1_000_000,
+        free: 6_000,
+        min: 4_000,
+        low: 5_000,
+        high: 6_000,
+        file: 400_000,
+        unclean: 0,
+        anon: 500_000,
+    }
+}
+
+fn pages() -> Pages {
+    Floors::default().pages(1_000_000, 1_000_000, PAGE, Auto::default())
+}
+
+/// Swap full.
+fn sight(nodes: &[NodeSight]) -> Sight<'_> {
+    Sight {
+        nodes,
+        swap_total: 100_000,
+        ..Sight::default()
+    }
+}
+
+#[test]
+fn floors_in_percent_bytes_and_auto_per_node() {
+    let floors = Floors {
+        anon_min: Size::Percent(10.0),
+        clean_min: Size::Bytes(1000 * PAGE),
+        clean_low: Size::Auto,
+    };
+    // A quarter of the machine.
+    let found = floors.pages(5_000, 20_000, PAGE, AUTO);
+    let wanted = Pages {
+        anon_min: 500,
+        clean_min: 250,
+        clean_low: 400,
+    };
+    assert_eq!(found, wanted);
+    // More than there is: something is left to reclaim.
+    let all = Floors {
+        anon_min: Size::Bytes(u64::MAX),
+        clean_min: Size::Bytes(u64::MAX),
+        ..floors
+    };
+    let found = all.pages(5_000, 20_000, PAGE, AUTO);
+    assert!(found.anon_min + found.clean_min <= 4_500, "{found:?}");
+}
+
+#[test]
+fn unequal_nodes_have_floors_of_their_own() {
+    // The small node's file pages are gone, the large one's are plenty: together they are enough.
+    let large = NodeSight {
+        file: 900_000,
+        ..node()
+    };
+    let small = NodeSight {
+        id: 1,
+        managed: 100_000,
+        file: 5_000,
+        anon: 90_000,
+        ..node()
+    };
+    let look = |nodes: &[NodeSight]| {
+        let floors = |node: &NodeSight| {
+            Floors::default().pages(node.managed, 1_100_000, PAGE, Auto::default())
+        };
+        Steering::default().look(&sight(nodes), floors).to
+    };
+    assert_eq!(look(&[large, small]), Steer::Anon);
+    assert_eq!(look(&[large]), Steer::Admin);
+}
+
+#[test]
+fn steering_does_not_flutter_around_its_line() {
+    let mut steering = Steering::default();
+    let mut changes = 0;
+    let mut before = Steer::Admin;
+    for tick in 0..2000 {
+        // 18.75% is the line: a percent to and fro.
+        let file = 187_500 + if tick % 2 == 0 { 10_000 } else { 0 } - 5_000;
+        let nodes = [NodeSight { file, ..node() }];
+        let seen = Sight {
+            now_s: f64::from(tick) * 0.005,
+            ..sight(&nodes)
+        };
+        let to = steering.look(&seen, |_| pages()).to;
+        changes += u32::from(to != before);
+        before = to;
+    }
+    assert_eq!((changes, before), (1, Steer::Anon));
+}
+
+#[test]
+fn locked_pages_count_as_kept() {
+    let nodes = [NodeSight {
+        file: 100_000,
+        ..node()
+    }];
+    let seen = sight(&nodes);
+    assert_eq!(Steering::default().look(&seen, |_| pages()).to, Steer::Anon);
+    let seen = Sight {
+        locked: 100_000,
+        ..seen
+    };
+    assert_eq!(
+        Steering::default().look(&seen, |_| pages()).to,
+        Steer::Admin
+    );
+}
+
+/// Looks every 5 ms at what `see` gives for the seconds so far; when it was exhausted, and why.
+fn exhausted(for_s: f64, see: impl Fn(f64, &mut Sight, &mut NodeSight)) -> Option<(f64, Cause)> {
+    let mut exhaustion = Exhaustion::default();
+    let mut tick = 0;
+    while f64::from(tick) * 0.005 <= for_s {
+        let now_s = f64::from(tick) * 0.005;
+        let mut one = NodeSight {
+            free: 4_500,
+            file: 140_000,
+            ..node()
+        };
+        let mut seen = Sight {
+            now_s,
+            stolen: u64::from(tick as u32) * 100,
+            ..sight(&[])
+        };
+        see(now_s, &mut seen, &mut one);
+        let nodes = [one];
+        let seen = Sight {
+            nodes: &nodes,
+            ..seen
+        };
+        if let Some(cause) = exhaustion.look(&seen, pages(), PAGE) {
+            return Some((now_s, cause));
+        }
+        tick += 1;
+    }
+    None
+}
+
+#[test]
+fn exhaustion_is_seen_within_two_hundredths_of_a_second() {
+    let (at_s, cause) = exhausted(1.0, |_, _, _| {}).unwrap();
+    assert!(at_s <= 0.02, "{at_s}");
+    assert_eq!(cause, Cause::SwapFull);
+    let swapless = exhausted(1.0, |_, seen, _| seen.swap_total = 0);
+    assert!(swapless.is_some());
+}
+
+#[test]
+fn each_sign_alone_misleads() {
+    let none = |what: &str, see: &dyn Fn(f64, &mut Sight, &mut NodeSight)| {
+        assert_eq!(exhausted(10.0, see), None, "{what}");
+    };
+    none("much is free", &|_, _, node| node.free = 100_000);
+    none("clean pages enough", &|_, _, node| node.file = 160_000);
+    none("nobody takes memory", &|_, seen, _| seen.stolen = 7);
+    none("swap has room and takes", &|now_s, seen, _| {
+        seen.swap_free = 50_000;
+        seen.swapped_out = (now_s * 1000.0) as u64;
+    });
+    none("it comes and goes", &|now_s, _, node| {
+        if ((now_s * 200.0).round() as u64).is_multiple_of(2) {
+            node.free = 7_000;
+        }
+    });
+    // PSI lives, and says that nobody waits, and dirty pages will be clean.
+    let quiet = exhausted(2.0, |now_s, seen, node| {
+        seen.stall_us = Some(10);
+        (node.file, node.unclean) = (400_000, 260_000);
+        if now_s < 0.05 {
+            seen.stall_us = Some(5);
+            node.free = 100_000;
+        }
+    });
+    assert_eq!(quiet, None);
+}
+
+#[test]
+fn dirty_pages_and_stuck_swap_are_waited_for_but_not_for_ever() {
+    let (at_s, _) = exhausted(5.0, |_, _, node| {
+        (node.file, node.unclean) = (400_000, 260_000);
+    })
+    .unwrap();
+    assert!((0.5..1.0).contains(&at_s), "{at_s}");
+    let stuck = exhausted(5.0, |_, seen, node| {
+        seen.swap_free = 50_000;
+        node.free = 4_500;
+    });
+    assert_eq!(stuck.map(|(_, cause)| cause), Some(Cause::SwapStuck));
+    // PSI that is there and empty must not hide it: it has never moved.
+    let empty = exhausted(1.0, |_, seen, _| seen.stall_us = Some(0));
+    assert!(empty.is_some());
+}
+
+#[test]
+fn without_a_floor_nobody_is_killed() {
+    let mut exhaustion = Exhaustion::default();
+    for tick in 0..100u32 {
+        let nodes = [NodeSight {
+            free: 100,
+            file: 0,
+            ..node()
+        }];
+        let seen = Sight {
+            now_s: f64::from(tick) * 0.005,
+            stolen: u64::from(tick),
+            ..sight(&nodes)
+        };
+        assert_eq!(exhaustion.look(&seen, Pages::default(), PAGE), None);
+    }
+}
+
+fn one(pid: i32, name: &str, mb: u64) -> Candidate {
+    let mut bytes = [0; 16];
+    bytes[..name.len()].copy_from_slice(name.as_bytes());
+    Candidate {
+        pid,
+        parent: 1,
+        session: 10,
+        uid: 1000,
+        start: pid as u64,
+        name: bytes,
+        memory: mb << 8,
+        ..Candidate::default()
+    }
+}
+
+const TOTAL: u64 = 1 << 20;
+
+fn chosen(list: &[Candidate]) -> Option<i32> {
+    match choose(list, TOTAL, PAGE) {
+        Choice::One(at) | Choice::Storm(at) => Some(list[at].pid),
+        Choice::Wait(_) | Choice::Nobody => None,
+    }
+}
+
+#[test]
+fn the_largest_is_chosen_unless_it_is_spared() {
+    let mut list = vec![
+        one(10, "small", 20),
+        one(11, "large", 900),
+        one(12, "middle", 500),
+    ];
+    assert_eq!(chosen(&list), Some(11));
+    list[1].mark = Mark::Never;
+    assert_eq!(chosen(&list), Some(12));
+    list[2].adj = -1000;
+    assert_eq!(chosen(&list), Some(10));
+    list[0].pid = 1;
+    assert_eq!(chosen(&list), None);
+}
+
+#[test]
+fn who_grows_goes_before_who_is_merely_large() {
+    let mut list = vec![one(10, "browser", 900), one(11, "hog", 700)];
+    assert_eq!(chosen(&list), Some(10));
+    list[1].growth = 300 << 8;
+    assert_eq!(chosen(&list), Some(11));
+}
+
+#[test]
+fn oom_score_adj_counts_as_it_does_for_the_kernel() {
+    let mut list = vec![one(10, "a", 900), one(11, "b", 500)];
+    // 200 thousandths of 4 GiB are 800 MiB.
+    list[1].adj = 200;
+    assert_eq!(chosen(&list), Some(11));
+}
+
+#[test]
+fn the_preferred_go_first_if_that_helps() {
+    let mut list = vec![one(10, "a", 1000), one(11, "b", 60)];
+    list[1].mark = Mark::Preferred;
+    assert_eq!(chosen(&list), Some(11));
+    list[1].memory = 20 << 8;
+    assert_eq!(chosen(&list), Some(10));
+}
+
+#[test]
+fn nobody_dies_for_next_to_nothing() {
+    let list: Vec<_> = (10..60).map(|pid| one(pid, "small", 1)).collect();
+    assert_eq!(choose(&list, TOTAL, PAGE), Choice::Nobody);
+}
+
+#[test]
+fn a_storm_goes_as_a_whole_and_innocents_of_the_same_name_stay() {
+    // Fifty that have long been there, and two hundred like them that grow.
+    let mut list: Vec<_> = (10..60).map(|pid| one(pid, "sh", 3)).collect();
+    // Their parent sleeps, and was there before them.
+    list.push(one(99, "sh", 0));
+    for pid in 100..300 {
+        list.push(Candidate {
+            parent: 99,
+            // The first of them grow no longer.
+            growth: if pid < 110 { 0 } else { 2 << 8 },
+            ..one(pid, "sh", 2)
+        });
+    }
+    list.push(one(500, "editor", 300));
+    let Choice::Storm(at) = choose(&list, TOTAL, PAGE) else {
+        panic!("{:?}", choose(&list, TOTAL, PAGE));
+    };
+    let storm = Storm::of(&list[at], &list);
+    let members: Vec<_> = list.iter().filter(|one| storm.has(one, TOTAL)).collect();
+    assert_eq!(members.len(), 201);
+    assert!(members.iter().all(|one| one.pid >= 99 && one.pid < 300));
+    // A single one that is larger than all of them together is the culprit, ...
+    list.push(one(600, "hog", 2000));
+    assert_eq!(chosen(&list), Some(600));
+    list.pop();
+    // ... and so is one that grows by a quarter of them: they may only just have been started.
+    list.push(Candidate {
+        growth: 250 << 8,
+        ..one(600, "hog", 350)
+    });
+    assert_eq!(chosen(&list), Some(600));
+}
+
+#[test]
+fn somebody_who_dies_already_is_waited_for() {
+    let mut list = vec![one(10, "a", 900), one(11, "b", 50)];
+    list[1].dying = true;
+    assert_eq!(choose(&list, TOTAL, PAGE), Choice::Wait(1));
+    // One that holds nothing is not.
+    list[1].memory = 1;
+    assert_eq!(chosen(&list), Some(10));
+}
+
+/// A machine whose file refaults stop at `needed` percent, and whose anonymous ones begin there.
+fn settled(needed: f64) -> f64 {
+    let mut auto = AutoFloor::new(Type::Clean, Bounds::default());
+    let (mut file, mut anon) = (0, 0);
+    let mut sum = 0.0;
+    for second in 0..600u32 {
+        if auto.percent() < needed {
+            file += 20_000;
+        } else if auto.percent() > needed * 1.2 {
+            anon += 20_000;
+        }
+        let nodes = [node()];
+        let seen = Sight {
+            now_s: f64::from(second) * 1.01,
+            stolen: u64::from(second) * 50_000,
+            needed_file: file,
+            needed_anon: anon,
+            ..sight(&nodes)
+        };
+        auto.look(&seen, true);
+        sum += if second >= 300 { auto.percent() } else { 0.0 };
+    }
+    sum / 300.0
+}
+
+#[test]
+fn auto_finds_a_small_and_a_large_hot_set_and_goes_down_for_a_stream() {
+    for needed in [4.0, 12.0, 30.0] {
+        let found = settled(needed);
+        assert!((found / needed - 1.0).abs() < 0.2, "{needed}: {found}");
+    }
+    // Nothing is ever needed again.
+    assert!(settled(0.0) <= 2.5, "{}", settled(0.0));
+}
+
+#[test]
+fn auto_under_anonymous_pages_listens_to_them() {
+    let mut auto = AutoFloor::new(Type::Anon, Bounds::default());
+    let nodes = [node()];
+    for second in 0..20u32 {
+        let seen = Sight {
+            now_s: f64::from(second) * 2.0,
+            needed_anon: u64::from(second) * 100_000,
+            stolen: u64::from(second),
+            ..sight(&nodes)
+        };
+        auto.look(&seen, false);
+    }
+    assert_eq!(auto.percent(), 40.0);
+}
+
+#[test]
+fn auto_stands_still_while_nothing_is_reclaimed() {
+    let mut auto = AutoFloor::new(Type::Clean, Bounds::default());
+    let nodes = [node()];
+    for second in 0..100u32 {
+        let seen = Sight {
+            now_s: f64::from(second) * 2.0,
+            needed_file: u64::from(second) * 100_000,
+            stolen: 5,
+            ..sight(&nodes)
+        };
+        assert!(!auto.look(&seen, true));
+    }
+    assert_eq!(auto.percent(), 10.0);
+}
+
+#[test]
+fn anonymous_memory_is_reclaimed_ahead_within_bounds() {
+    let look = |node: NodeSight, swap_free| {
+        let nodes = [node];
+        let seen = Sight {
+            swap_free,
+            ..sight(&nodes)
+        };
+        Protect::new(Config::default(), PAGE)
+            .look(&seen)
+            .reclaim_anon
+    };
+    let short = NodeSight {
+        file: 170_000,
+        ..node()
+    };
+    let (id, bytes) = look(short, 90_000).unwrap();
+    // At most a 256th of the node at once.
+    assert_eq!((id, bytes / PAGE), (0, 3906));
+    // Neither below the anonymous floor, nor with more than half of what swap has left.
+    let anon = NodeSight {
+        anon: 151_000,
+        ..short
+    };
+    assert_eq!(look(anon, 90_000).unwrap().1 / PAGE, 1_000);
+    assert_eq!(look(short, 2_000).unwrap().1 / PAGE, 1_000);
+    assert_eq!(look(short, 0), None);
+    assert_eq!(
+        look(
+            NodeSight {
+                free: 90_000,
+                ..short
+            },
+            90_000
+        ),
+        None
+    );
+}
