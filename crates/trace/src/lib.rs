@@ -6,6 +6,7 @@
 mod error;
 mod flags;
 mod format;
+pub mod generate;
 mod huge;
 mod options;
 mod pack;

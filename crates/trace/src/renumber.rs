@@ -176,6 +176,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
         fn ids_are_in_order_of_first_appearance(
             keys in proptest::collection::vec(
