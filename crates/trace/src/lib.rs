@@ -3,6 +3,7 @@
 //! [`open`] decodes a file and renumbers its objects once, to dense ids in order of first
 //! appearance: whoever simulates caches then needs arrays and no hash table. [`Reader`] gives the
 //! requests as the file has them.
+mod count;
 mod error;
 mod flags;
 mod format;
@@ -12,8 +13,11 @@ mod options;
 mod pack;
 pub mod read;
 mod renumber;
+pub mod stats;
 mod trace;
+mod write;
 
+pub use count::parse_count;
 pub use error::{Error, Place};
 pub use flags::Flags;
 pub use format::Format;
@@ -23,3 +27,4 @@ pub use pack::Packing;
 pub use read::{Batch, Reader, Skipped};
 pub use renumber::Renumber;
 pub use trace::{open, Trace};
+pub use write::{Writer, Written};

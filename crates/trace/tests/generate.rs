@@ -1,6 +1,6 @@
 //! Generators: the same numbers as numpy's, and each rule's own properties.
 use sha2::{Digest, Sha256};
-use trace::generate::{Part, Pcg64, Spec};
+use trace::generate::{Pcg64, Spec};
 
 fn drawn(spec: &Spec, requests: u64, seed: u64) -> Vec<u32> {
     let mut all = Vec::new();

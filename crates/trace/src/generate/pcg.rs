@@ -115,7 +115,7 @@ impl Pcg64 {
 
 /// Where the tail begins, and the area of each layer, of 256.
 const TAIL: f64 = 7.697_117_470_131_05;
-const AREA: f64 = 0.003_949_659_822_581_557_2;
+const AREA: f64 = 0.003_949_659_822_581_557;
 
 struct Ziggurat {
     /// Below this the point is inside without a further look.
