@@ -25,27 +25,35 @@ pub const POLICY: Description = Description {
             help: "hits in the small queue that take an object to the main one, 1 to 3 (the paper's text has 2)",
         },
         Parameter {
-            name: "fill",
-            default: "small",
-            help: "small: newcomers enter the small queue from the start; main: while the cache fills, the main queue takes what the small one has no room for",
+            name: "form",
+            default: "figure",
+            help: "figure: the paper's algorithm 1 (an object that enters a full main queue evicts from it at once); v0: as libCacheSim's s3fifov0 (it may grow over its share); s3fifo: as libCacheSim's s3fifo (v0, and while the cache fills the main queue takes what the small one has no room for)",
         },
     ],
     build: |setup| {
-        let fill: String = setup.value("fill")?;
-        let fill_main = match fill.as_str() {
-            "small" => false,
-            "main" => true,
-            other => return Err(setup.refuse("fill", other, "small or main")),
+        let form: String = setup.value("form")?;
+        let form = match form.as_str() {
+            "figure" => Form::Figure,
+            "v0" => Form::V0,
+            "s3fifo" => Form::S3Fifo,
+            other => return Err(setup.refuse("form", other, "figure, v0 or s3fifo")),
         };
         Ok(Box::new(S3Fifo::new(
             setup,
+            form,
             setup.value_in("small", 0.0..=1.0)?,
             setup.value_in("ghost", 0.0..=1000.0)?,
             setup.value_in("threshold", 1..=3)?,
-            fill_main,
         )))
     },
 };
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Figure,
+    V0,
+    S3Fifo,
+}
 
 /// The state of an object: where it is, and hits since it came there, up to 3, above.
 const WHERE: u8 = 3;
@@ -56,11 +64,11 @@ const GHOST: u8 = 3;
 const HIT: u8 = 4;
 
 struct S3Fifo {
+    form: Form,
     size: usize,
     small_most: usize,
     ghost_most: u64,
     threshold: u8,
-    fill_main: bool,
     evicted: bool,
     state: Vec<u8>,
     small: VecDeque<u32>,
@@ -70,15 +78,15 @@ struct S3Fifo {
 }
 
 impl S3Fifo {
-    fn new(setup: &Setup, small: f64, ghost: f64, threshold: u8, fill_main: bool) -> S3Fifo {
+    fn new(setup: &Setup, form: Form, small: f64, ghost: f64, threshold: u8) -> S3Fifo {
         let objects = setup.input.objects() as usize;
         let size = f64::from(setup.size);
         S3Fifo {
+            form,
             size: setup.size as usize,
             small_most: (size * small) as usize,
             ghost_most: (size * ghost) as u64,
             threshold,
-            fill_main,
             evicted: false,
             state: zeroed(objects),
             small: VecDeque::new(),
@@ -91,11 +99,13 @@ impl S3Fifo {
     fn evict(&mut self) {
         self.evicted = true;
         let full = self.small.len() + self.main.len();
+        let above = usize::from(self.form == Form::Figure);
         while self.small.len() + self.main.len() == full {
-            if self.main.len() > self.size - self.small_most || self.small.is_empty() {
-                self.evict_main();
-            } else {
+            let small = self.small.len() >= self.small_most + above && !self.small.is_empty();
+            if small || self.main.is_empty() {
                 self.evict_small();
+            } else {
+                self.evict_main();
             }
         }
     }
@@ -111,6 +121,10 @@ impl S3Fifo {
             if *state / HIT >= self.threshold {
                 *state = MAIN;
                 self.main.push_back(id);
+                let full = self.main.len() > self.size - self.small_most;
+                if full && self.form == Form::Figure {
+                    return self.evict_main();
+                }
                 continue;
             }
             *state = GHOST;
@@ -150,7 +164,9 @@ impl S3Fifo {
         if self.small.len() + self.main.len() == self.size {
             self.evict();
         }
-        let filling = self.fill_main && !self.evicted && self.small.len() >= self.small_most;
+        let filling = self.form == Form::S3Fifo
+            && !self.evicted
+            && self.small.len() >= self.small_most;
         if known || filling {
             self.state[id as usize] = MAIN;
             self.main.push_back(id);

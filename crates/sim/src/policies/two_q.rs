@@ -18,11 +18,22 @@ pub const POLICY: Description = Description {
             default: "0.5",
             help: "objects remembered after they left (Kout), as a share of the size",
         },
+        Parameter {
+            name: "recall",
+            default: "after",
+            help: "what comes back leaves A1out after room was made for it (the paper's order), or before (libCacheSim's)",
+        },
     ],
     build: |setup| {
         let kin: f64 = setup.value_in("in", 0.0..=1.0)?;
         let kout: f64 = setup.value_in("out", 0.0..=1000.0)?;
-        Ok(Box::new(TwoQ::new(setup, kin, kout)))
+        let recall: String = setup.value("recall")?;
+        let before = match recall.as_str() {
+            "after" => false,
+            "before" => true,
+            other => return Err(setup.refuse("recall", other, "after or before")),
+        };
+        Ok(Box::new(TwoQ::new(setup, kin, kout, before)))
     },
 };
 
@@ -36,6 +47,7 @@ struct TwoQ<'a> {
     size: u32,
     in_most: u32,
     out_most: u64,
+    recall_before: bool,
     state: Vec<u8>,
     /// Position of the access that put the object where it is: all three queues are in that order.
     stamps: Vec<u32>,
@@ -45,13 +57,14 @@ struct TwoQ<'a> {
 }
 
 impl<'a> TwoQ<'a> {
-    fn new(setup: &Setup<'a, '_>, kin: f64, kout: f64) -> TwoQ<'a> {
+    fn new(setup: &Setup<'a, '_>, kin: f64, kout: f64, recall_before: bool) -> TwoQ<'a> {
         let objects = setup.input.objects() as usize;
         TwoQ {
             ids: setup.input.ids(),
             size: setup.size,
             in_most: (f64::from(setup.size) * kin) as u32,
             out_most: (f64::from(setup.size) * kout) as u64,
+            recall_before,
             state: zeroed(objects),
             stamps: zeroed(objects),
             held: [0; 4],
@@ -94,12 +107,15 @@ impl Policy for TwoQ<'_> {
             return true;
         }
         let to = if state == OUT { MAIN } else { IN };
-        if state == OUT {
+        if self.recall_before && state == OUT {
             self.held[OUT as usize] -= 1;
             self.state[place] = ABSENT;
         }
         if self.held[IN as usize] + self.held[MAIN as usize] == self.size {
             self.evict();
+        }
+        if self.state[place] == OUT {
+            self.held[OUT as usize] -= 1;
         }
         self.state[place] = to;
         self.stamps[place] = at as u32 + 1;
