@@ -5,9 +5,12 @@ use std::process::ExitCode;
 mod kernel;
 mod lab;
 mod lab_loop;
+mod late;
+mod line_chart;
 mod record;
 mod replay;
 mod status;
+mod trace;
 mod zst;
 
 /// Keeps a Linux machine's working set in memory, and proves it.
@@ -32,6 +35,9 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// What the daemon measures, forecasts, has done, and why
     Status(status::StatusArgs),
+    /// What request traces are like; convert and generate them
+    #[command(subcommand)]
+    Trace(trace::Command),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +50,7 @@ fn main() -> ExitCode {
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Trace(command) => trace::run(command),
     };
     match result {
         Ok(code) => code,
