@@ -1,7 +1,11 @@
 //! Million requests a second of every policy, on one core, CPU time, without decoding and renumbering:
 //! `cargo bench -p sim` (all), `cargo bench -p sim -- fifo lru` (some), `-- --runs 1` (less exact).
 use sim::registry::{Choice, POLICIES};
+use sim::curve::Curve;
 use sim::{run, sample, Input};
+
+/// What the exact LRU curve at all sizes is called here.
+const CURVE: &str = "lru-curve";
 
 /// CPU seconds of this thread: another program on the core must not count.
 fn cpu_seconds() -> f64 {
@@ -33,13 +37,25 @@ fn main() {
     }
     if wanted.is_empty() {
         wanted = POLICIES.iter().map(|p| p.name.to_string()).collect();
+        wanted.push(CURVE.to_string());
     }
     let traces = [("zipf", sample::zipf()), ("mix", sample::mix())];
     println!(
         "million requests a second of CPU time, median of {runs}; bytes an object; misses"
     );
     println!("{:24} {:5} {:>8} {:>8} {:>7} {:>10}", "policy", "trace", "size", "M/s", "bytes", "misses");
-    for name in &wanted {
+    let curve = wanted.iter().any(|name| name == CURVE);
+    for (trace, (ids, objects)) in traces.iter().filter(|_| curve) {
+        let input = Input::new(ids, *objects).expect("a trace of our own");
+        let speeds = (0..runs).map(|_| {
+            let start = cpu_seconds();
+            let curve = Curve::lru(&input, &mut |_| {});
+            std::hint::black_box(curve.misses(1));
+            ids.len() as f64 / (cpu_seconds() - start) / 1e6
+        });
+        println!("{CURVE:24} {trace:5} {:>8} {:>8.1}", "all", median(speeds.collect()));
+    }
+    for name in wanted.iter().filter(|name| *name != CURVE) {
         let choice = Choice::parse(name).unwrap_or_else(|error| panic!("{error}"));
         for (trace, (ids, objects)) in &traces {
             let input = Input::new(ids, *objects).expect("a trace of our own");
@@ -48,7 +64,7 @@ fn main() {
                 let mut counts = None;
                 let speeds = (0..runs).map(|_| {
                     let start = cpu_seconds();
-                    let mut policy = choice.build(input, size).expect("a size");
+                    let mut policy = choice.build(&input.afresh(), size).expect("a size");
                     counts = Some(run(policy.as_mut(), &input, &mut |_| {}));
                     ids.len() as f64 / (cpu_seconds() - start) / 1e6
                 });

@@ -4,6 +4,7 @@
 //! where other simulators keep a hash table. [`registry`] lists the policies, [`run`] and [`sweep`]
 //! run them, [`curve`] draws miss-ratio curves.
 pub mod bits;
+pub mod curve;
 pub mod engine;
 pub mod huge;
 pub mod input;
@@ -11,7 +12,10 @@ pub mod policies;
 pub mod policy;
 pub mod queue;
 pub mod registry;
+pub mod results;
 pub mod sample;
+pub mod size;
+pub mod sweep;
 pub mod tail;
 
 pub use engine::{run, Running};

@@ -70,13 +70,13 @@ impl Choice {
     ///
     /// # Errors
     /// A size of 0, or a parameter that the policy cannot take.
-    pub fn build<'a>(&self, input: Input<'a>, size: u64) -> Result<Box<dyn Running + 'a>, Error> {
+    pub fn build<'a>(&self, input: &Input<'a>, size: u64) -> Result<Box<dyn Running + 'a>, Error> {
         if size == 0 {
             return Err(Error::Size);
         }
         let most = input.objects().max(1);
         (self.description.build)(&Setup {
-            input,
+            input: input.clone(),
             size: size.min(u64::from(most)) as u32,
             description: self.description,
             values: &self.values,

@@ -88,7 +88,7 @@ fn misses_are_the_published_ones() {
         for (policy, size, requests, misses) in rows {
             assert_eq!(ids.len() as u64, requests, "{name}: requests");
             let ours = Choice::parse(choice(name, policy))
-                .and_then(|choice| choice.build(input, size))
+                .and_then(|choice| choice.build(&input, size))
                 .map(|mut policy| run(policy.as_mut(), &input, &mut |_| {}).misses);
             match ours {
                 Ok(ours) if ours == misses => right += 1,

@@ -5,6 +5,7 @@
 use crate::bits::Bits;
 use crate::huge::{filled, prefetch, zeroed};
 use crate::{Description, Input, Parameter, Policy, Setup};
+use std::sync::{Arc, OnceLock};
 
 pub const POLICY: Description = Description {
     name: "opt",
@@ -35,7 +36,7 @@ pub fn next_access(input: &Input) -> Vec<u32> {
 }
 
 struct Opt {
-    next: Vec<u32>,
+    next: Arc<OnceLock<Vec<u32>>>,
     /// Positions of the next accesses of what is resident.
     ahead: Bits,
     /// The greatest of them, where there is one.
@@ -49,7 +50,7 @@ struct Opt {
 impl Opt {
     fn new(setup: &Setup, bypass: bool) -> Opt {
         Opt {
-            next: next_access(&setup.input),
+            next: setup.input.next_access(),
             ahead: Bits::new(setup.input.ids().len()),
             farthest: 0,
             dead: 0,
@@ -76,9 +77,11 @@ impl Opt {
 impl Policy for Opt {
     #[inline(always)]
     fn request(&mut self, _id: u32, at: usize) -> bool {
-        let next = self.next[at];
-        if let Some(&later) = self.next.get(at + 16) {
-            self.ahead.prefetch((later as usize).min(self.next.len() - 1));
+        // Set when this was made.
+        let all = self.next.get().map_or(&[][..], Vec::as_slice);
+        let next = all[at];
+        if let Some(&later) = all.get(at + 16) {
+            self.ahead.prefetch(later as usize);
         }
         let hit = self.ahead.has(at);
         if hit {
@@ -101,7 +104,7 @@ impl Policy for Opt {
     }
 
     fn bytes(&self) -> usize {
-        // The next accesses are the trace's, as the ids are.
+        // Without the next accesses: 4 bytes a request that all sizes share.
         self.ahead.bytes()
     }
 }
