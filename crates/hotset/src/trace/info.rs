@@ -82,7 +82,7 @@ fn as_json(trace: &Trace, stats: &Stats) -> Value {
     });
     let lru = TOPS.map(|part| {
         let objects = part_of(stats.objects, part);
-        json!({ "part": part, "objects": objects, "miss_ratio": stats.lru_miss_ratio(objects as u64) })
+        json!({ "part": part, "objects": objects, "misses": stats.lru_misses(objects), "miss_ratio": stats.lru_miss_ratio(objects) })
     });
     json!({
         "name": trace.name,

@@ -85,7 +85,7 @@ fn write(to: &mut String, trace: &Trace, stats: &Stats) -> std::fmt::Result {
             "  {:>8} {objects:>12} {:>16} {:>16.4}",
             percent(part),
             percent(popularity.share_of_top(objects)),
-            stats.lru_miss_ratio(objects as u64)
+            stats.lru_miss_ratio(objects)
         )?;
     }
     writeln!(

@@ -151,8 +151,9 @@ fn unquoted(field: &[u8]) -> &[u8] {
 
 /// One request's own; `Err` says what was expected.
 struct Row {
-    key: u64,
-    count: u64,
+    /// Keys: one, or the pages that it covers.
+    first: u64,
+    last: u64,
     flags: Flags,
     time: f64,
     size: u32,
@@ -206,8 +207,8 @@ impl<R> Csv<R> {
         if !options.addresses {
             let size = u32::try_from(size).map_err(|_| "less than 4 GiB in the size column")?;
             return Ok(Row {
-                key,
-                count: 1,
+                first: key,
+                last: key,
                 flags,
                 time,
                 size,
@@ -220,8 +221,8 @@ impl<R> Csv<R> {
             return Err("at most 65536 pages");
         }
         Ok(Row {
-            key: first,
-            count: last - first + 1,
+            first,
+            last,
             flags,
             time,
             size: 1 << page_shift,
@@ -285,7 +286,7 @@ impl<R: Read + Send> Source for Csv<R> {
                 context.skipped.writes += 1;
                 continue;
             }
-            for key in row.key..row.key + row.count {
+            for key in row.first..=row.last {
                 batch.ids.push(key);
                 if has_flags {
                     batch.flags.push(row.flags);

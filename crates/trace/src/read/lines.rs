@@ -12,6 +12,8 @@ pub(crate) struct Lines<R> {
     start: usize,
     end: usize,
     ended: bool,
+    /// Bytes from `start` on that are known to hold no line's end: none is searched twice.
+    searched: usize,
     /// Of the line given last.
     number: u64,
 }
@@ -24,6 +26,7 @@ impl<R: Read> Lines<R> {
             start: 0,
             end: 0,
             ended: false,
+            searched: 0,
             number: 0,
         }
     }
@@ -37,26 +40,28 @@ impl<R: Read> Lines<R> {
     pub fn next(&mut self, context: &mut Context) -> Result<Option<&[u8]>, Error> {
         loop {
             let rest = &self.buffer[self.start..self.end];
-            if let Some(length) = memchr::memchr(b'\n', rest) {
-                return Ok(Some(self.take(length, 1)));
-            }
-            if self.ended {
-                return match rest.len() {
-                    0 => Ok(None),
-                    length => Ok(Some(self.take(length, 0))),
-                };
-            }
-            if rest.len() >= LONGEST {
+            let end = memchr::memchr(b'\n', &rest[self.searched..]).map(|at| at + self.searched);
+            let length = end.unwrap_or(rest.len());
+            // Whether or not the line's end has been read yet: it must not depend on the pieces.
+            if length >= LONGEST {
                 self.too_long(context)?;
-                continue;
+            } else if end.is_some() {
+                return Ok(Some(self.take(length, 1)));
+            } else if !self.ended {
+                self.searched = length;
+                self.more(context)?;
+            } else if length > 0 {
+                return Ok(Some(self.take(length, 0)));
+            } else {
+                return Ok(None);
             }
-            self.more(context)?;
         }
     }
 
     fn take(&mut self, length: usize, newline: usize) -> &[u8] {
         let line = self.start..self.start + length;
         self.start += length + newline;
+        self.searched = 0;
         self.number += 1;
         self.buffer[line].trim_ascii()
     }
@@ -82,6 +87,7 @@ impl<R: Read> Lines<R> {
     /// Goes on behind the end of a line that does not fit.
     fn too_long(&mut self, context: &mut Context) -> Result<(), Error> {
         self.number += 1;
+        self.searched = 0;
         let found = "a longer one; is it a binary format?".to_string();
         context.malformed(self.place(), "a line of less than 64 KiB", found)?;
         loop {
