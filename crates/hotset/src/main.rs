@@ -9,6 +9,7 @@ mod late;
 mod line_chart;
 mod record;
 mod replay;
+mod sim;
 mod status;
 mod trace;
 mod zst;
@@ -33,6 +34,9 @@ enum Command {
     Record(record::RecordArgs),
     /// What the daemon would have done, and why, over recorded samples
     Replay(replay::ReplayArgs),
+    /// Replacement policies on traces, Linux's own among them: exact miss counts and curves
+    #[command(subcommand)]
+    Sim(sim::Command),
     /// What the daemon measures, forecasts, has done, and why
     Status(status::StatusArgs),
     /// What request traces are like; convert and generate them
@@ -49,6 +53,7 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Sim(command) => sim::run(command),
         Command::Status(args) => status::run(&args),
         Command::Trace(command) => trace::run(command),
     };

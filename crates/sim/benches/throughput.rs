@@ -1,7 +1,7 @@
 //! Million requests a second of every policy, on one core, CPU time, without decoding and renumbering:
 //! `cargo bench -p sim` (all), `cargo bench -p sim -- fifo lru` (some), `-- --runs 1` (less exact).
-use sim::registry::{Choice, POLICIES};
 use sim::curve::Curve;
+use sim::registry::{Choice, POLICIES};
 use sim::{run, sample, Input};
 
 /// What the exact LRU curve at all sizes is called here.
@@ -40,10 +40,11 @@ fn main() {
         wanted.push(CURVE.to_string());
     }
     let traces = [("zipf", sample::zipf()), ("mix", sample::mix())];
+    println!("million requests a second of CPU time, median of {runs}; bytes an object; misses");
     println!(
-        "million requests a second of CPU time, median of {runs}; bytes an object; misses"
+        "{:24} {:5} {:>8} {:>8} {:>7} {:>10}",
+        "policy", "trace", "size", "M/s", "bytes", "misses"
     );
-    println!("{:24} {:5} {:>8} {:>8} {:>7} {:>10}", "policy", "trace", "size", "M/s", "bytes", "misses");
     let curve = wanted.iter().any(|name| name == CURVE);
     for (trace, (ids, objects)) in traces.iter().filter(|_| curve) {
         let input = Input::new(ids, *objects).expect("a trace of our own");
@@ -53,7 +54,11 @@ fn main() {
             std::hint::black_box(curve.misses(1));
             ids.len() as f64 / (cpu_seconds() - start) / 1e6
         });
-        println!("{CURVE:24} {trace:5} {:>8} {:>8.1}", "all", median(speeds.collect()));
+        println!(
+            "{CURVE:24} {trace:5} {:>8} {:>8.1}",
+            "all",
+            median(speeds.collect())
+        );
     }
     for name in wanted.iter().filter(|name| *name != CURVE) {
         let choice = Choice::parse(name).unwrap_or_else(|error| panic!("{error}"));

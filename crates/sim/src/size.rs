@@ -20,7 +20,9 @@ impl Size {
     /// # Errors
     /// What is wrong with it, in words.
     pub fn parse(text: &str) -> Result<Size, String> {
-        let wrong = || format!("size {text:?}: expected objects (4096, 10k), bytes (64MiB) or a share of the footprint (1%)");
+        let wrong = || {
+            format!("size {text:?}: expected objects (4096, 10k), bytes (64MiB) or a share of the footprint (1%)")
+        };
         let digits = text
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(text.len());
@@ -82,9 +84,8 @@ pub fn parse_list(text: &str) -> Result<Vec<Size>, String> {
             .ok_or_else(|| format!("{part:?}: {count:?} sizes; expected 2 to {MOST}"))?;
         let ends = (Size::parse(low)?, Size::parse(high)?);
         for step in 0..count {
-            let between = |low: f64, high: f64| {
-                low * (high / low).powf(step as f64 / (count - 1) as f64)
-            };
+            let between =
+                |low: f64, high: f64| low * (high / low).powf(step as f64 / (count - 1) as f64);
             let number = |low: u64, high: u64| between(low as f64, high as f64).round() as u64;
             sizes.push(match ends {
                 (Size::Objects(low), Size::Objects(high)) => Size::Objects(number(low, high)),

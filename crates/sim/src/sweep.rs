@@ -62,7 +62,9 @@ impl std::str::FromStr for Shard {
             .and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
         match numbers {
             Some((part, of)) if 1 <= part && part <= of => Ok(Shard { part, of }),
-            _ => Err(format!("{text:?}: expected I/N with I from 1 to N, such as 2/8")),
+            _ => Err(format!(
+                "{text:?}: expected I/N with I from 1 to N, such as 2/8"
+            )),
         }
     }
 }

@@ -28,12 +28,7 @@ impl Tail {
 
     /// Takes the oldest entry that `live` says is one: `live(id, position)`. There must be one.
     #[inline(always)]
-    pub fn pop(
-        &mut self,
-        ids: &[u32],
-        stamps: &[u32],
-        live: impl Fn(u32, u32) -> bool,
-    ) -> u32 {
+    pub fn pop(&mut self, ids: &[u32], stamps: &[u32], live: impl Fn(u32, u32) -> bool) -> u32 {
         loop {
             let id = ids[self.at as usize];
             self.step(ids, stamps);

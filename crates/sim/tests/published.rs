@@ -96,5 +96,9 @@ fn misses_are_the_published_ones() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{right} right; wrong:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{right} right; wrong:\n{}",
+        wrong.join("\n")
+    );
 }

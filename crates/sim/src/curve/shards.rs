@@ -50,7 +50,8 @@ impl Sampled {
         let scaled = (size as f64 * self.rate).round() as u64;
         let misses = self.curve.misses(scaled) as f64;
         // What the sample has too many or too few are hot objects' requests, which hit at any size.
-        let hits = self.curve.requests() as f64 - misses + self.expected - self.curve.requests() as f64;
+        let hits =
+            self.curve.requests() as f64 - misses + self.expected - self.curve.requests() as f64;
         (1.0 - hits / self.expected.max(1.0)).clamp(0.0, 1.0)
     }
 }
@@ -99,7 +100,11 @@ impl Estimate {
     /// Miss ratio at a size, and half the width of its 95% interval, from how much the parts of the
     /// sample differ.
     pub fn miss_ratio(&self, size: u64) -> (f64, f64) {
-        let ratios: Vec<f64> = self.parts.iter().map(|part| part.miss_ratio(size)).collect();
+        let ratios: Vec<f64> = self
+            .parts
+            .iter()
+            .map(|part| part.miss_ratio(size))
+            .collect();
         let n = ratios.len() as f64;
         let mean = ratios.iter().sum::<f64>() / n;
         let variance = ratios.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);

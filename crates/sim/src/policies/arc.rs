@@ -62,8 +62,7 @@ impl<'a> Arc<'a> {
     /// The paper's REPLACE.
     fn replace(&mut self, asked: u8) {
         let t1 = f64::from(self.held(T1));
-        if self.held(T1) > 0 && (t1 > self.p || (asked == B2 && t1 == self.p))
-            || self.held(T2) == 0
+        if self.held(T1) > 0 && (t1 > self.p || (asked == B2 && t1 == self.p)) || self.held(T2) == 0
         {
             self.shift(T1, B1);
         } else {

@@ -74,7 +74,11 @@ impl Car {
 
     fn discard(&mut self, list: u8) {
         let state = &self.state;
-        let ghosts = if list == B1 { &mut self.b1 } else { &mut self.b2 };
+        let ghosts = if list == B1 {
+            &mut self.b1
+        } else {
+            &mut self.b2
+        };
         if let Some(id) = ghosts.pop(&self.stamps, |id| state[id as usize] == list) {
             self.state[id as usize] = ABSENT;
         }

@@ -5,7 +5,8 @@ use crate::{Description, Policy, Setup};
 
 pub const POLICY: Description = Description {
     name: "clock",
-    paper: "F. J. Corbató, A Paging Experiment with the Multics System, MIT Project MAC report, 1968",
+    paper:
+        "F. J. Corbató, A Paging Experiment with the Multics System, MIT Project MAC report, 1968",
     parameters: &[],
     build: |setup| Ok(Box::new(Clock::new(setup))),
 };

@@ -87,7 +87,10 @@ impl<'a> LruK<'a> {
     fn evict(&mut self) {
         let (full, position) = match self.few.at_or_after(0) {
             Some(position) => (false, position),
-            None => (true, self.full.at_or_after(0).expect("a full cache has a victim")),
+            None => (
+                true,
+                self.full.at_or_after(0).expect("a full cache has a victim"),
+            ),
         };
         self.set(full).remove(position);
         let id = self.ids[position - 1] as usize;

@@ -164,9 +164,8 @@ impl S3Fifo {
         if self.small.len() + self.main.len() == self.size {
             self.evict();
         }
-        let filling = self.form == Form::S3Fifo
-            && !self.evicted
-            && self.small.len() >= self.small_most;
+        let filling =
+            self.form == Form::S3Fifo && !self.evicted && self.small.len() >= self.small_most;
         if known || filling {
             self.state[id as usize] = MAIN;
             self.main.push_back(id);
