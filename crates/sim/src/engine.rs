@@ -5,6 +5,9 @@ use crate::Input;
 /// How many requests ahead memory is asked for: a miss to memory is about as long as this many hits.
 pub const AHEAD: usize = 24;
 
+/// How many requests ahead what that led to is asked for.
+pub const SOON: usize = 12;
+
 /// A policy whose loop is compiled for it: one call a stretch of the trace, not one a request.
 pub trait Running: Send {
     /// Runs requests `from..to` and returns how many missed. Stretches come in order.
@@ -24,6 +27,7 @@ impl<P: Policy + Send> Running for P {
         let prefetched = to.saturating_sub(AHEAD).max(from);
         for at in from..prefetched {
             self.prefetch(ids[at + AHEAD]);
+            self.prefetch_soon(ids[at + SOON]);
             misses += u64::from(!self.request(ids[at], at));
         }
         for (at, &id) in ids.iter().enumerate().skip(prefetched) {

@@ -8,6 +8,7 @@ pub mod curve;
 pub mod engine;
 pub mod huge;
 pub mod input;
+pub mod lane;
 pub mod policies;
 pub mod policy;
 pub mod queue;
@@ -16,7 +17,6 @@ pub mod results;
 pub mod sample;
 pub mod size;
 pub mod sweep;
-pub mod tail;
 
 pub use engine::{run, Running};
 pub use input::Input;

@@ -13,6 +13,11 @@ pub trait Policy {
     #[inline(always)]
     fn prefetch(&self, _id: u32) {}
 
+    /// `id` comes in [`crate::engine::SOON`] requests, and what [`Policy::prefetch`] asked for is
+    /// there: ask for what that leads to.
+    #[inline(always)]
+    fn prefetch_soon(&self, _id: u32) {}
+
     /// What it counted besides misses, by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -2,8 +2,8 @@
 //! (HIR) passes through a small queue Q. Stack S orders by last access and tells which distance is
 //! short; it also remembers HIR objects that left the cache.
 use crate::huge::{prefetch, zeroed};
+use crate::lane::Lane;
 use crate::queue::Queue;
-use crate::tail::Tail;
 use crate::{Description, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
@@ -49,9 +49,11 @@ struct Lirs<'a> {
     state: Vec<u8>,
     /// Position of the last access: S is in that order.
     stamps: Vec<u32>,
-    bottom: Tail,
-    /// The oldest of S that is not resident comes after this.
-    oldest_gone: Tail,
+    s: Lane,
+    /// The bottom of S is the first mark after this position.
+    below: u32,
+    /// What is in S and not resident comes after this.
+    gone_below: u32,
     queued: Vec<u32>,
     q: Queue,
 }
@@ -72,8 +74,9 @@ impl<'a> Lirs<'a> {
             gone: 0,
             state: zeroed(objects),
             stamps: zeroed(objects),
-            bottom: Tail::default(),
-            oldest_gone: Tail::default(),
+            s: Lane::new(setup.input.ids().len()),
+            below: 0,
+            gone_below: 0,
             queued: zeroed(objects),
             q: Queue::default(),
         }
@@ -100,40 +103,45 @@ impl<'a> Lirs<'a> {
         }
     }
 
-    /// Takes everything off the bottom of S down to a LIR object, which stays.
-    fn prune(&mut self, now: u32) {
-        while self.bottom.position() < now {
-            let at = self.bottom.position() + 1;
-            let id = self.ids[at as usize - 1];
-            let state = &mut self.state[id as usize];
-            if *state & IN_S != 0 && self.stamps[id as usize] == at {
-                match *state & KIND {
-                    LIR => return,
-                    GONE => {
-                        *state = ABSENT;
-                        self.gone -= 1;
-                    }
-                    _ => *state = HIR,
+    /// Puts `id` on top of S.
+    #[inline(always)]
+    fn stack(&mut self, id: u32, now: u32) {
+        let before = std::mem::replace(&mut self.stamps[id as usize], now);
+        self.s.clear(before);
+        self.s.mark(now);
+    }
+
+    /// Takes everything off the bottom of S down to a LIR object, which stays. Without any, all.
+    #[inline(always)]
+    fn prune(&mut self) {
+        while self.lirs > 0 {
+            let at = self.s.after(self.below);
+            let state = &mut self.state[self.ids[at as usize - 1] as usize];
+            match *state & KIND {
+                LIR => return,
+                GONE => {
+                    *state = ABSENT;
+                    self.gone -= 1;
                 }
+                _ => *state = HIR,
             }
-            self.bottom.step(self.ids, &self.stamps);
+            self.below = at;
         }
     }
 
     /// `id` becomes LIR, at the top of S; where they are too many, the bottom one goes to Q.
     fn promote(&mut self, id: u32, now: u32) {
+        self.stack(id, now);
         self.state[id as usize] = LIR | IN_S;
-        self.stamps[id as usize] = now;
         self.lirs += 1;
-        // What was above a LIR object that moved away must not be the bottom.
-        self.prune(now);
         if self.lirs > self.lir_most {
-            let bottom = self.ids[self.bottom.position() as usize];
-            self.bottom.step(self.ids, &self.stamps);
+            self.prune();
+            self.below = self.s.after(self.below);
+            let bottom = self.ids[self.below as usize - 1];
             self.state[bottom as usize] = HIR;
             self.lirs -= 1;
             self.enqueue(bottom);
-            self.prune(now);
+            self.prune();
         }
     }
 
@@ -149,17 +157,19 @@ impl<'a> Lirs<'a> {
         if known && self.lir_most > 0 || self.lirs < self.lir_most {
             self.promote(id, now);
         } else {
+            self.stack(id, now);
             self.state[id as usize] = HIR | IN_S;
-            self.stamps[id as usize] = now;
             self.enqueue(id);
         }
         while self.gone > self.gone_most {
-            let (state, stamps) = (&self.state, &self.stamps);
-            let id = self.oldest_gone.pop(self.ids, stamps, |id, at| {
-                state[id as usize] & KIND == GONE && stamps[id as usize] == at
-            });
-            self.state[id as usize] = ABSENT;
-            self.gone -= 1;
+            // What it passes over is resident, and younger than whatever leaves Q next.
+            self.gone_below = self.s.after(self.gone_below.max(self.below));
+            let state = &mut self.state[self.ids[self.gone_below as usize - 1] as usize];
+            if *state & KIND == GONE {
+                self.s.clear(self.gone_below);
+                *state = ABSENT;
+                self.gone -= 1;
+            }
         }
     }
 }
@@ -171,8 +181,8 @@ impl Policy for Lirs<'_> {
         let state = self.state[id as usize];
         match state & KIND {
             LIR => {
-                self.stamps[id as usize] = now;
-                self.prune(now);
+                self.stack(id, now);
+                self.prune();
                 true
             }
             HIR => {
@@ -180,8 +190,8 @@ impl Policy for Lirs<'_> {
                 if state & IN_S != 0 {
                     self.promote(id, now);
                 } else {
+                    self.stack(id, now);
                     self.state[id as usize] = HIR | IN_S;
-                    self.stamps[id as usize] = now;
                     // Its old entry in Q is a hole once the stamp is new.
                     self.enqueue(id);
                 }
@@ -200,7 +210,12 @@ impl Policy for Lirs<'_> {
         prefetch(&self.stamps, id as usize);
     }
 
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        self.s.prefetch(self.stamps[id as usize]);
+    }
+
     fn bytes(&self) -> usize {
-        self.state.len() * 9 + self.q.bytes()
+        self.state.len() * 9 + self.s.bytes() + self.q.bytes()
     }
 }

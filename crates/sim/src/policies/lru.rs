@@ -1,7 +1,7 @@
-//! Least recently used. The trace is the list (see [`crate::tail`]): an object is resident when its
+//! Least recently used. The trace is the list (see [`crate::lane`]): an object is resident when its
 //! last access came after the tail.
 use crate::huge::{prefetch, zeroed};
-use crate::tail::Tail;
+use crate::lane::Lane;
 use crate::{Description, Policy, Setup};
 
 pub const POLICY: Description = Description {
@@ -11,39 +11,41 @@ pub const POLICY: Description = Description {
     build: |setup| Ok(Box::new(Lru::new(setup))),
 };
 
-struct Lru<'a> {
-    ids: &'a [u32],
+struct Lru {
     /// Objects that still fit.
     free: u32,
-    tail: Tail,
+    /// Positions up to this one are no longer resident.
+    tail: u32,
+    lane: Lane,
     /// By object: position of its last access, from 1.
     last: Vec<u32>,
 }
 
-impl<'a> Lru<'a> {
-    fn new(setup: &Setup<'a, '_>) -> Lru<'a> {
+impl Lru {
+    fn new(setup: &Setup) -> Lru {
         Lru {
-            ids: setup.input.ids(),
             free: setup.size,
-            tail: Tail::default(),
+            tail: 0,
+            lane: Lane::new(setup.input.ids().len()),
             last: zeroed(setup.input.objects() as usize),
         }
     }
 }
 
-impl Policy for Lru<'_> {
+impl Policy for Lru {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        let last = &mut self.last[id as usize];
-        let hit = *last > self.tail.position();
-        *last = at as u32 + 1;
+        let now = at as u32 + 1;
+        let before = std::mem::replace(&mut self.last[id as usize], now);
+        let hit = before > self.tail;
+        // A mark behind the tail may go as well: nobody looks there.
+        self.lane.clear(before);
+        self.lane.mark(now);
         if !hit {
             if self.free > 0 {
                 self.free -= 1;
             } else {
-                let last = &self.last;
-                self.tail
-                    .pop(self.ids, last, |id, at| last[id as usize] == at);
+                self.tail = self.lane.after(self.tail);
             }
         }
         hit
@@ -54,7 +56,12 @@ impl Policy for Lru<'_> {
         prefetch(&self.last, id as usize);
     }
 
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        self.lane.prefetch(self.last[id as usize]);
+    }
+
     fn bytes(&self) -> usize {
-        self.last.len() * 4
+        self.last.len() * 4 + self.lane.bytes()
     }
 }

@@ -5,6 +5,7 @@
 use super::lru_k_correlated::Correlated;
 use crate::bits::Bits;
 use crate::huge::{prefetch, zeroed};
+use crate::lane::Lane;
 use crate::{Description, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
@@ -44,16 +45,20 @@ struct LruK<'a> {
     resident: Vec<bool>,
     /// By object, K of them: positions (from 1) of the last accesses, latest first; 0 is none.
     history: Vec<u32>,
-    /// Last accesses of what is resident and has not had K.
-    few: Bits,
+    /// Last accesses of what is resident and has not had K: an LRU list.
+    few: Lane,
+    few_tail: u32,
+    few_held: u32,
     /// K-th last accesses of what is resident and has had K.
     full: Bits,
+    /// None of them is before this.
+    full_from: usize,
 }
 
 impl<'a> LruK<'a> {
     fn new(setup: &Setup<'a, '_>, k: usize, retain: bool) -> LruK<'a> {
         let objects = setup.input.objects() as usize;
-        let bound = setup.input.ids().len() + 1;
+        let requests = setup.input.ids().len();
         LruK {
             ids: setup.input.ids(),
             k,
@@ -61,38 +66,25 @@ impl<'a> LruK<'a> {
             free: setup.size,
             resident: zeroed(objects),
             history: zeroed(objects * k),
-            few: Bits::new(bound),
-            full: Bits::new(bound),
-        }
-    }
-
-    /// The set and the position that stand for an object.
-    #[inline(always)]
-    fn key(&self, id: u32) -> (bool, usize) {
-        let history = &self.history[id as usize * self.k..][..self.k];
-        match history[self.k - 1] {
-            0 => (false, history[0] as usize),
-            oldest => (true, oldest as usize),
-        }
-    }
-
-    fn set(&mut self, full: bool) -> &mut Bits {
-        if full {
-            &mut self.full
-        } else {
-            &mut self.few
+            few: Lane::new(requests),
+            few_tail: 0,
+            few_held: 0,
+            full: Bits::new(requests + 1),
+            full_from: 0,
         }
     }
 
     fn evict(&mut self) {
-        let (full, position) = match self.few.at_or_after(0) {
-            Some(position) => (false, position),
-            None => (
-                true,
-                self.full.at_or_after(0).expect("a full cache has a victim"),
-            ),
+        let position = if self.few_held > 0 {
+            self.few_held -= 1;
+            self.few_tail = self.few.after(self.few_tail);
+            self.few_tail as usize
+        } else {
+            let position = self.full.at_or_after(self.full_from);
+            self.full_from = position.expect("a full cache has a victim");
+            self.full.remove(self.full_from);
+            self.full_from
         };
-        self.set(full).remove(position);
         let id = self.ids[position - 1] as usize;
         self.resident[id] = false;
         if !self.retain {
@@ -104,23 +96,36 @@ impl<'a> LruK<'a> {
 impl Policy for LruK<'_> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        let hit = self.resident[id as usize];
-        if hit {
-            let (full, position) = self.key(id);
-            self.set(full).remove(position);
-        } else {
+        let now = at as u32 + 1;
+        let place = id as usize;
+        let k = self.k;
+        let hit = self.resident[place];
+        if !hit {
             if self.free > 0 {
                 self.free -= 1;
             } else {
                 self.evict();
             }
-            self.resident[id as usize] = true;
+            self.resident[place] = true;
         }
-        let history = &mut self.history[id as usize * self.k..][..self.k];
-        history.copy_within(..self.k - 1, 1);
-        history[0] = at as u32 + 1;
-        let (full, position) = self.key(id);
-        self.set(full).insert(position);
+        let history = &mut self.history[place * k..][..k];
+        let (latest, oldest) = (history[0], history[k - 1]);
+        history.copy_within(..k - 1, 1);
+        history[0] = now;
+        let key = history[k - 1] as usize;
+        if hit && oldest != 0 {
+            self.full.remove(oldest as usize);
+        } else if hit {
+            self.few.clear(latest);
+            self.few_held -= 1;
+        }
+        if key != 0 {
+            self.full.insert(key);
+            self.full_from = self.full_from.min(key);
+        } else {
+            self.few.mark(now);
+            self.few_held += 1;
+        }
         hit
     }
 
@@ -128,6 +133,16 @@ impl Policy for LruK<'_> {
     fn prefetch(&self, id: u32) {
         prefetch(&self.resident, id as usize);
         prefetch(&self.history, id as usize * self.k);
+    }
+
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        if self.k > 1 {
+            // Where it stands, and where it will stand.
+            let history = &self.history[id as usize * self.k..][..self.k];
+            self.full.prefetch(history[self.k - 1] as usize);
+            self.full.prefetch(history[self.k - 2] as usize);
+        }
     }
 
     fn bytes(&self) -> usize {

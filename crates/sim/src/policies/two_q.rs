@@ -1,7 +1,7 @@
 //! 2Q, full version: a FIFO of newcomers (A1in), a FIFO of those that left it (A1out, numbers only),
 //! and an LRU list (Am) of what came back while in A1out.
 use crate::huge::{prefetch, zeroed};
-use crate::tail::Tail;
+use crate::lane::Lane;
 use crate::{Description, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
@@ -37,99 +37,128 @@ pub const POLICY: Description = Description {
     },
 };
 
-const ABSENT: u8 = 0;
-const IN: u8 = 1;
-const MAIN: u8 = 2;
-const OUT: u8 = 3;
+/// In [`TwoQ::stamps`]: the position is one of Am.
+const MAIN: u32 = 1 << 31;
 
-struct TwoQ<'a> {
-    ids: &'a [u32],
+struct TwoQ {
     size: u32,
     in_most: u32,
     out_most: u64,
     recall_before: bool,
-    state: Vec<u8>,
-    /// Position of the access that put the object where it is: all three queues are in that order.
+    /// By object: position (from 1) of the access that put it where it is, and whether that is Am.
     stamps: Vec<u32>,
-    /// By queue: entries, and the old end.
-    held: [u32; 4],
-    tails: [Tail; 4],
+    /// A1in is the marks after `in_tail`, A1out those up to there and after `out_tail`.
+    newcomers: Lane,
+    in_tail: u32,
+    out_tail: u32,
+    ins: u32,
+    outs: u32,
+    /// Am is the marks after `main_tail`.
+    main: Lane,
+    main_tail: u32,
+    mains: u32,
 }
 
-impl<'a> TwoQ<'a> {
-    fn new(setup: &Setup<'a, '_>, kin: f64, kout: f64, recall_before: bool) -> TwoQ<'a> {
-        let objects = setup.input.objects() as usize;
+impl TwoQ {
+    fn new(setup: &Setup, kin: f64, kout: f64, recall_before: bool) -> TwoQ {
+        let requests = setup.input.ids().len();
         TwoQ {
-            ids: setup.input.ids(),
             size: setup.size,
             in_most: (f64::from(setup.size) * kin) as u32,
             out_most: (f64::from(setup.size) * kout) as u64,
             recall_before,
-            state: zeroed(objects),
-            stamps: zeroed(objects),
-            held: [0; 4],
-            tails: [Tail::default(); 4],
+            stamps: zeroed(setup.input.objects() as usize),
+            newcomers: Lane::new(requests),
+            in_tail: 0,
+            out_tail: 0,
+            ins: 0,
+            outs: 0,
+            main: Lane::new(requests),
+            main_tail: 0,
+            mains: 0,
         }
     }
 
-    fn pop(&mut self, from: u8, to: u8) {
-        let (state, stamps) = (&self.state, &self.stamps);
-        let id = self.tails[from as usize].pop(self.ids, stamps, |id, at| {
-            state[id as usize] == from && stamps[id as usize] == at
-        });
-        self.held[from as usize] -= 1;
-        self.held[to as usize] += 1;
-        self.state[id as usize] = to;
-    }
-
     fn evict(&mut self) {
-        if self.held[IN as usize] > self.in_most || self.held[MAIN as usize] == 0 {
-            self.pop(IN, OUT);
-            if u64::from(self.held[OUT as usize]) > self.out_most {
-                self.pop(OUT, ABSENT);
+        if self.ins > self.in_most || self.mains == 0 {
+            self.in_tail = self.newcomers.after(self.in_tail);
+            self.ins -= 1;
+            self.outs += 1;
+            if u64::from(self.outs) > self.out_most {
+                self.out_tail = self.newcomers.after(self.out_tail);
+                self.outs -= 1;
             }
         } else {
-            self.pop(MAIN, ABSENT);
+            self.main_tail = self.main.after(self.main_tail);
+            self.mains -= 1;
+        }
+    }
+
+    /// What comes back leaves A1out, unless it has just fallen off its end.
+    fn recall(&mut self, stamp: u32) {
+        if stamp > self.out_tail {
+            self.newcomers.clear(stamp);
+            self.outs -= 1;
+        }
+    }
+
+    fn miss(&mut self, id: u32, stamp: u32, now: u32) {
+        let back = stamp < MAIN && stamp > self.out_tail;
+        if back && self.recall_before {
+            self.recall(stamp);
+        }
+        if self.ins + self.mains == self.size {
+            self.evict();
+        }
+        if back {
+            if !self.recall_before {
+                self.recall(stamp);
+            }
+            self.main.mark(now);
+            self.mains += 1;
+            self.stamps[id as usize] = now | MAIN;
+        } else {
+            self.newcomers.mark(now);
+            self.ins += 1;
+            self.stamps[id as usize] = now;
         }
     }
 }
 
-impl Policy for TwoQ<'_> {
+impl Policy for TwoQ {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        let place = id as usize;
-        let state = self.state[place];
-        if state == MAIN {
-            self.stamps[place] = at as u32 + 1;
+        let now = at as u32 + 1;
+        let stamp = self.stamps[id as usize];
+        if stamp >= MAIN {
+            let position = stamp - MAIN;
+            if position > self.main_tail {
+                self.main.clear(position);
+                self.main.mark(now);
+                self.stamps[id as usize] = now | MAIN;
+                return true;
+            }
+        } else if stamp > self.in_tail {
             return true;
         }
-        if state == IN {
-            return true;
-        }
-        let to = if state == OUT { MAIN } else { IN };
-        if self.recall_before && state == OUT {
-            self.held[OUT as usize] -= 1;
-            self.state[place] = ABSENT;
-        }
-        if self.held[IN as usize] + self.held[MAIN as usize] == self.size {
-            self.evict();
-        }
-        if self.state[place] == OUT {
-            self.held[OUT as usize] -= 1;
-        }
-        self.state[place] = to;
-        self.stamps[place] = at as u32 + 1;
-        self.held[to as usize] += 1;
+        self.miss(id, stamp, now);
         false
     }
 
     #[inline(always)]
     fn prefetch(&self, id: u32) {
-        prefetch(&self.state, id as usize);
         prefetch(&self.stamps, id as usize);
     }
 
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        let stamp = self.stamps[id as usize];
+        if stamp >= MAIN {
+            self.main.prefetch(stamp - MAIN);
+        }
+    }
+
     fn bytes(&self) -> usize {
-        self.state.len() * 5
+        self.stamps.len() * 4 + self.newcomers.bytes() + self.main.bytes()
     }
 }
