@@ -21,7 +21,7 @@ struct Said {
     malformed: bool,
 }
 
-/// Gives a few bytes at a time.
+/// Gives no more than a few bytes at a time.
 struct Dribble(Cursor<Vec<u8>>, usize);
 
 impl Read for Dribble {
@@ -69,7 +69,14 @@ pub fn check(format: Option<Format>, data: &[u8]) {
     };
     let skipping = said(file, usize::MAX, &lenient);
     assert!(!skipping.malformed, "{:?}", skipping.error);
-    assert_eq!(skipping, said(file, 7, &lenient), "in pieces");
+    let pieces = said(file, 1 + usize::from(choice % 7), &lenient);
+    let packed = file.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || file.starts_with(&[0x1f, 0x8b]);
+    if packed && skipping.error.is_some() {
+        // How much of a damaged stream comes out before the damage is seen may differ.
+        assert!(pieces.error.is_some());
+    } else {
+        assert_eq!(skipping, pieces, "in pieces");
+    }
     if strict.error.is_none() {
         assert_eq!(strict, skipping);
     }

@@ -1,7 +1,7 @@
 //! `.zst` and `.gz`: found out by their first bytes, unpacked on the way.
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 /// How a file is packed.
@@ -38,10 +38,14 @@ impl Packing {
 ///
 /// # Errors
 /// The input's own.
-pub fn unpack<R: BufRead + Send + 'static>(
-    mut input: R,
+pub fn unpack(
+    mut input: impl Read + Send + 'static,
 ) -> io::Result<(Box<dyn Read + Send>, Packing)> {
-    let packing = Packing::of_contents(input.fill_buf()?);
+    // A pipe may give fewer bytes at first than there are to be looked at.
+    let mut start = Vec::new();
+    input.by_ref().take(4).read_to_end(&mut start)?;
+    let packing = Packing::of_contents(&start);
+    let input = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(input));
     Ok((
         match packing {
             Packing::Plain => Box::new(input),

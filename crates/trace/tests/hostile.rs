@@ -11,7 +11,7 @@ use trace::generate::Pcg64;
 use trace::Format;
 
 /// Changes tried in a plain test run.
-const ROUNDS: u64 = 1500;
+const ROUNDS: u64 = 500;
 
 fn fuzz(format: Option<Format>, seeds: &[Vec<u8>], words: &[&[u8]]) {
     let asked = std::env::var("HOTSET_FUZZ_SECONDS").ok().map(|seconds| {

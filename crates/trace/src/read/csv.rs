@@ -1,6 +1,6 @@
 //! Comma-separated values with named columns.
 use super::lines::{number, seconds, Lines};
-use super::reader::{Context, Source, BATCH};
+use super::reader::{Context, Source};
 use super::spc::MOST_PAGES;
 use super::text::Keys;
 use super::Batch;
@@ -258,7 +258,7 @@ impl<R: Read + Send> Source for Csv<R> {
         let has_flags = self.has_flags();
         let columns = self.columns;
         let has_size = columns.size.is_some() || self.options.addresses;
-        while batch.ids.len() < BATCH {
+        while batch.ids.len() < context.room {
             let Some(line) = self.lines.next(context)? else {
                 return Ok(!batch.ids.is_empty());
             };

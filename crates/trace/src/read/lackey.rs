@@ -4,7 +4,7 @@
 //! Every access is through a mapping. Instructions count as a file's; data counts as anonymous: most
 //! of it is heap and stack, and the trace does not tell.
 use super::lines::{hexadecimal, number, Lines};
-use super::reader::{Context, Source, BATCH};
+use super::reader::{Context, Source};
 use super::Batch;
 use crate::{Error, Flags, ReadOptions};
 use std::io::Read;
@@ -58,7 +58,7 @@ impl<R: Read + Send> Source for Lackey<R> {
     }
 
     fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error> {
-        while batch.ids.len() < BATCH {
+        while batch.ids.len() < context.room {
             let Some(line) = self.lines.next(context)? else {
                 return Ok(!batch.ids.is_empty());
             };

@@ -1,5 +1,5 @@
 //! oracleGeneral: libCacheSim's records of 24 bytes, little-endian and packed.
-use super::reader::{Context, Source, BATCH};
+use super::reader::{Context, Source};
 use super::Batch;
 use crate::{Error, Place};
 use std::io::{ErrorKind, Read};
@@ -18,7 +18,7 @@ impl<R: Read> Oracle<R> {
     pub fn new(input: R) -> Self {
         Self {
             input,
-            buffer: vec![0; BATCH * RECORD],
+            buffer: Vec::new(),
             records: 0,
         }
     }
@@ -30,6 +30,7 @@ impl<R: Read + Send> Source for Oracle<R> {
     }
 
     fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error> {
+        self.buffer.resize(context.room * RECORD, 0);
         let mut got = 0;
         while got < self.buffer.len() {
             match self.input.read(&mut self.buffer[got..]) {

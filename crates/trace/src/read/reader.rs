@@ -4,11 +4,11 @@ use crate::options::Progress;
 use crate::pack::{unpack, Packing};
 use crate::{Error, Flags, Format, Place, ReadOptions};
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 /// Requests of one batch; a request that is split may make it longer.
-pub(crate) const BATCH: usize = 8192;
+const BATCH: usize = 8192;
 
 /// Bytes that the format is guessed from.
 const START: usize = 4096;
@@ -75,6 +75,8 @@ pub(crate) struct Context {
     pub file: PathBuf,
     pub skip_bad: bool,
     pub skipped: Skipped,
+    /// Requests to be read at once: what lies behind the limit is none of our business.
+    pub room: usize,
 }
 
 impl Context {
@@ -180,6 +182,7 @@ impl Reader {
             file: path.to_path_buf(),
             skip_bad: options.skip_bad,
             skipped: Skipped::default(),
+            room: BATCH,
         };
         if !options.page_size.is_power_of_two() {
             let size = options.page_size;
@@ -192,8 +195,7 @@ impl Reader {
             length,
             progress: options.progress.clone(),
         };
-        let buffered = BufReader::with_capacity(1 << 16, counted);
-        let (mut unpacked, packing) = unpack(buffered).map_err(|e| context.io(e))?;
+        let (mut unpacked, packing) = unpack(counted).map_err(|e| context.io(e))?;
         let mut start = Vec::new();
         let read = unpacked.by_ref().take(START as u64).read_to_end(&mut start);
         read.map_err(|e| context.io(e))?;
@@ -245,6 +247,7 @@ impl Reader {
     pub fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         loop {
             batch.clear();
+            self.context.room = self.left.min(BATCH as u64) as usize;
             if self.left == 0 || !self.source.fill(&mut self.context, batch)? {
                 batch.clear();
                 return Ok(false);

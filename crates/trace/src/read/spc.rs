@@ -1,7 +1,7 @@
 //! SPC trace files (Storage Performance Council, "SPC Trace File Format Specification", revision
 //! 1.0.1), as the UMass trace repository has them: unit, block address, bytes, R or W, seconds.
 use super::lines::{number, seconds, Lines};
-use super::reader::{Context, Source, BATCH};
+use super::reader::{Context, Source};
 use super::Batch;
 use crate::{Error, Flags, ReadOptions, SpcOptions};
 use std::io::Read;
@@ -62,7 +62,7 @@ impl<R: Read + Send> Source for Spc<R> {
     }
 
     fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error> {
-        while batch.ids.len() < BATCH {
+        while batch.ids.len() < context.room {
             let Some(text) = self.lines.next(context)? else {
                 return Ok(!batch.ids.is_empty());
             };

@@ -1,6 +1,6 @@
 //! Plain text: an object a line. Empty lines and lines that begin with `#` are left out.
 use super::lines::{number, Lines};
-use super::reader::{Context, Source, BATCH};
+use super::reader::{Context, Source};
 use super::Batch;
 use crate::{Error, Names, ReadOptions};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ impl<R: Read + Send> Source for Text<R> {
     }
 
     fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error> {
-        while batch.ids.len() < BATCH {
+        while batch.ids.len() < context.room {
             let Some(line) = self.lines.next(context)? else {
                 return Ok(!batch.ids.is_empty());
             };
