@@ -9,6 +9,7 @@ pub mod engine;
 pub mod huge;
 pub mod input;
 pub mod lane;
+pub mod linux;
 pub mod policies;
 pub mod policy;
 pub mod queue;

@@ -20,6 +20,7 @@ pub const POLICIES: &[&Description] = &[
     &lirs::POLICY,
     &sieve::POLICY,
     &s3_fifo::POLICY,
+    &linux_two_list::POLICY,
 ];
 
 /// A policy with its parameters, as written: `lirs` or `lirs:history=2,hir=0.01`.

@@ -4,7 +4,7 @@
 //! The K-th last access is a position of the trace, so the order is a set of positions.
 use super::lru_k_correlated::Correlated;
 use crate::bits::Bits;
-use crate::huge::{prefetch, zeroed};
+use crate::huge::{filled, prefetch, zeroed};
 use crate::lane::Lane;
 use crate::{Description, Parameter, Policy, Setup};
 
@@ -15,7 +15,7 @@ pub const POLICY: Description = Description {
         Parameter {
             name: "k",
             default: "2",
-            help: "accesses that are looked back, 1 to 16",
+            help: "accesses that are looked back, 1 to 8",
         },
         Parameter {
             name: "crp",
@@ -29,22 +29,29 @@ pub const POLICY: Description = Description {
         },
     ],
     build: |setup| {
-        let (k, retain) = (setup.value_in("k", 1..=16)?, setup.value("retain")?);
-        Ok(match setup.value("crp")? {
-            0 => Box::new(LruK::new(setup, k, retain)),
-            crp => Box::new(Correlated::new(setup, k, crp, retain)),
+        let (k, retain) = (setup.value_in("k", 1..=8)?, setup.value("retain")?);
+        let crp = setup.value("crp")?;
+        Ok(match (crp, k) {
+            (0, 1) => Box::new(LruK::<1>::new(setup, retain)),
+            (0, 2) => Box::new(LruK::<2>::new(setup, retain)),
+            (0, 3) => Box::new(LruK::<3>::new(setup, retain)),
+            (0, 4) => Box::new(LruK::<4>::new(setup, retain)),
+            (0, 5) => Box::new(LruK::<5>::new(setup, retain)),
+            (0, 6) => Box::new(LruK::<6>::new(setup, retain)),
+            (0, 7) => Box::new(LruK::<7>::new(setup, retain)),
+            (0, 8) => Box::new(LruK::<8>::new(setup, retain)),
+            _ => Box::new(Correlated::new(setup, k, crp, retain)),
         })
     },
 };
 
-struct LruK<'a> {
+struct LruK<'a, const K: usize> {
     ids: &'a [u32],
-    k: usize,
     retain: bool,
     free: u32,
     resident: Vec<bool>,
-    /// By object, K of them: positions (from 1) of the last accesses, latest first; 0 is none.
-    history: Vec<u32>,
+    /// By object: positions (from 1) of the last accesses, latest first; 0 is none.
+    history: Vec<[u32; K]>,
     /// Last accesses of what is resident and has not had K: an LRU list.
     few: Lane,
     few_tail: u32,
@@ -55,17 +62,16 @@ struct LruK<'a> {
     full_from: usize,
 }
 
-impl<'a> LruK<'a> {
-    fn new(setup: &Setup<'a, '_>, k: usize, retain: bool) -> LruK<'a> {
+impl<'a, const K: usize> LruK<'a, K> {
+    fn new(setup: &Setup<'a, '_>, retain: bool) -> LruK<'a, K> {
         let objects = setup.input.objects() as usize;
         let requests = setup.input.ids().len();
         LruK {
             ids: setup.input.ids(),
-            k,
             retain,
             free: setup.size,
             resident: zeroed(objects),
-            history: zeroed(objects * k),
+            history: filled(objects, [0; K]),
             few: Lane::new(requests),
             few_tail: 0,
             few_held: 0,
@@ -83,22 +89,25 @@ impl<'a> LruK<'a> {
             let position = self.full.at_or_after(self.full_from);
             self.full_from = position.expect("a full cache has a victim");
             self.full.remove(self.full_from);
+            // The next victim's place in the trace is far away: ask for it while there is time.
+            if let Some(next) = self.full.at_or_after(self.full_from) {
+                prefetch(self.ids, next - 1);
+            }
             self.full_from
         };
         let id = self.ids[position - 1] as usize;
         self.resident[id] = false;
         if !self.retain {
-            self.history[id * self.k..][..self.k].fill(0);
+            self.history[id] = [0; K];
         }
     }
 }
 
-impl Policy for LruK<'_> {
+impl<const K: usize> Policy for LruK<'_, K> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
         let now = at as u32 + 1;
         let place = id as usize;
-        let k = self.k;
         let hit = self.resident[place];
         if !hit {
             if self.free > 0 {
@@ -108,11 +117,11 @@ impl Policy for LruK<'_> {
             }
             self.resident[place] = true;
         }
-        let history = &mut self.history[place * k..][..k];
-        let (latest, oldest) = (history[0], history[k - 1]);
-        history.copy_within(..k - 1, 1);
+        let history = &mut self.history[place];
+        let (latest, oldest) = (history[0], history[K - 1]);
+        history.copy_within(..K - 1, 1);
         history[0] = now;
-        let key = history[k - 1] as usize;
+        let key = history[K - 1] as usize;
         if hit && oldest != 0 {
             self.full.remove(oldest as usize);
         } else if hit {
@@ -132,20 +141,18 @@ impl Policy for LruK<'_> {
     #[inline(always)]
     fn prefetch(&self, id: u32) {
         prefetch(&self.resident, id as usize);
-        prefetch(&self.history, id as usize * self.k);
+        prefetch(&self.history, id as usize);
     }
 
     #[inline(always)]
     fn prefetch_soon(&self, id: u32) {
-        if self.k > 1 {
-            // Where it stands, and where it will stand.
-            let history = &self.history[id as usize * self.k..][..self.k];
-            self.full.prefetch(history[self.k - 1] as usize);
-            self.full.prefetch(history[self.k - 2] as usize);
-        }
+        // Where it stands, and where it will stand.
+        let history = &self.history[id as usize];
+        self.full.prefetch(history[K - 1] as usize);
+        self.full.prefetch(history[K.saturating_sub(2)] as usize);
     }
 
     fn bytes(&self) -> usize {
-        self.resident.len() + self.history.len() * 4 + self.few.bytes() + self.full.bytes()
+        self.resident.len() + self.history.len() * 4 * K + self.few.bytes() + self.full.bytes()
     }
 }

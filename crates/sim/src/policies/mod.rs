@@ -4,6 +4,7 @@ pub mod car;
 pub mod clock;
 pub mod fifo;
 pub mod lfu;
+pub mod linux_two_list;
 pub mod lirs;
 pub mod lru;
 pub mod lru_k;

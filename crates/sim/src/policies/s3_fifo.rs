@@ -1,7 +1,7 @@
 //! S3-FIFO: a small FIFO for newcomers, a main FIFO with reinsertion, and the numbers of what left
 //! the small one without having been used.
 use crate::huge::{prefetch, zeroed};
-use crate::queue::Queue;
+use crate::lane::Lane;
 use crate::{Description, Parameter, Policy, Setup};
 use std::collections::VecDeque;
 
@@ -60,48 +60,58 @@ const WHERE: u8 = 3;
 const ABSENT: u8 = 0;
 const SMALL: u8 = 1;
 const MAIN: u8 = 2;
-const GHOST: u8 = 3;
 const HIT: u8 = 4;
 
-struct S3Fifo {
+struct S3Fifo<'a> {
+    ids: &'a [u32],
     form: Form,
     size: usize,
     small_most: usize,
-    ghost_most: u64,
+    ghost_most: usize,
     threshold: u8,
     evicted: bool,
     state: Vec<u8>,
-    small: VecDeque<u32>,
     main: VecDeque<u32>,
+    /// Position (from 1) of the access that brought an object into the small queue.
     stamps: Vec<u32>,
-    ghosts: Queue,
+    /// Marks after `small_tail` are the small queue, those up to there and after `ghost_tail` the
+    /// ghosts: what leaves the small queue is older than what is in it.
+    lane: Lane,
+    small_tail: u32,
+    ghost_tail: u32,
+    smalls: usize,
+    ghosts: usize,
 }
 
-impl S3Fifo {
-    fn new(setup: &Setup, form: Form, small: f64, ghost: f64, threshold: u8) -> S3Fifo {
+impl<'a> S3Fifo<'a> {
+    fn new(setup: &Setup<'a, '_>, form: Form, small: f64, ghost: f64, threshold: u8) -> S3Fifo<'a> {
         let objects = setup.input.objects() as usize;
         let size = f64::from(setup.size);
         S3Fifo {
+            ids: setup.input.ids(),
             form,
             size: setup.size as usize,
             small_most: (size * small) as usize,
-            ghost_most: (size * ghost) as u64,
+            ghost_most: (size * ghost) as usize,
             threshold,
             evicted: false,
             state: zeroed(objects),
-            small: VecDeque::new(),
-            main: VecDeque::new(),
+            main: VecDeque::with_capacity(setup.size as usize + 1),
             stamps: zeroed(objects),
-            ghosts: Queue::default(),
+            lane: Lane::new(setup.input.ids().len()),
+            small_tail: 0,
+            ghost_tail: 0,
+            smalls: 0,
+            ghosts: 0,
         }
     }
 
     fn evict(&mut self) {
         self.evicted = true;
-        let full = self.small.len() + self.main.len();
+        let full = self.smalls + self.main.len();
         let above = usize::from(self.form == Form::Figure);
-        while self.small.len() + self.main.len() == full {
-            let small = self.small.len() >= self.small_most + above && !self.small.is_empty();
+        while self.smalls + self.main.len() == full {
+            let small = self.smalls >= self.small_most + above && self.smalls > 0;
             if small || self.main.is_empty() {
                 self.evict_small();
             } else {
@@ -112,31 +122,31 @@ impl S3Fifo {
 
     /// Until one is gone or the small queue is empty.
     fn evict_small(&mut self) {
-        while let Some(id) = self.small.pop_front() {
-            if let Some(&later) = self.small.get(16) {
+        while self.smalls > 0 {
+            self.small_tail = self.lane.after(self.small_tail);
+            self.smalls -= 1;
+            let id = self.ids[self.small_tail as usize - 1];
+            if let Some(&later) = self.ids.get(self.small_tail as usize + 64) {
                 prefetch(&self.state, later as usize);
-                prefetch(&self.stamps, later as usize);
             }
             let state = &mut self.state[id as usize];
-            if *state / HIT >= self.threshold {
-                *state = MAIN;
-                self.main.push_back(id);
-                let full = self.main.len() > self.size - self.small_most;
-                if full && self.form == Form::Figure {
-                    return self.evict_main();
+            if *state / HIT < self.threshold {
+                *state = ABSENT;
+                self.ghosts += 1;
+                if self.ghosts > self.ghost_most {
+                    self.ghost_tail = self.lane.after(self.ghost_tail);
+                    self.ghosts -= 1;
                 }
-                continue;
+                return;
             }
-            *state = GHOST;
-            let state = &self.state;
-            let held = |id: u32| state[id as usize] == GHOST;
-            self.ghosts.push(id, &mut self.stamps, held);
-            if u64::from(self.ghosts.len()) > self.ghost_most {
-                if let Some(id) = self.ghosts.pop(&self.stamps, held) {
-                    self.state[id as usize] = ABSENT;
-                }
+            *state = MAIN;
+            self.stamps[id as usize] = 0;
+            self.lane.clear(self.small_tail);
+            self.main.push_back(id);
+            let full = self.main.len() > self.size - self.small_most;
+            if full && self.form == Form::Figure {
+                return self.evict_main();
             }
-            return;
         }
     }
 
@@ -155,49 +165,51 @@ impl S3Fifo {
         }
     }
 
-    fn miss(&mut self, id: u32) {
-        let known = self.state[id as usize] == GHOST;
+    fn miss(&mut self, id: u32, now: u32) {
+        let stamp = self.stamps[id as usize];
+        let known = stamp > self.ghost_tail;
         if known {
-            self.ghosts.forget();
-            self.state[id as usize] = ABSENT;
+            self.lane.clear(stamp);
+            self.ghosts -= 1;
         }
-        if self.small.len() + self.main.len() == self.size {
+        if self.smalls + self.main.len() == self.size {
             self.evict();
         }
-        let filling =
-            self.form == Form::S3Fifo && !self.evicted && self.small.len() >= self.small_most;
+        let filling = self.form == Form::S3Fifo && !self.evicted && self.smalls >= self.small_most;
         if known || filling {
             self.state[id as usize] = MAIN;
+            // It must not be taken for a ghost when it leaves the main queue.
+            self.stamps[id as usize] = 0;
             self.main.push_back(id);
         } else {
             self.state[id as usize] = SMALL;
-            self.small.push_back(id);
+            self.stamps[id as usize] = now;
+            self.lane.mark(now);
+            self.smalls += 1;
         }
     }
 }
 
-impl Policy for S3Fifo {
+impl Policy for S3Fifo<'_> {
     #[inline(always)]
-    fn request(&mut self, id: u32, _at: usize) -> bool {
+    fn request(&mut self, id: u32, at: usize) -> bool {
         let state = &mut self.state[id as usize];
-        let place = *state & WHERE;
-        if place == SMALL || place == MAIN {
+        if *state & WHERE != ABSENT {
             // Up to 3 hits are told apart.
             *state += HIT * u8::from(*state < 3 * HIT);
             return true;
         }
-        self.miss(id);
+        self.miss(id, at as u32 + 1);
         false
     }
 
     #[inline(always)]
     fn prefetch(&self, id: u32) {
         prefetch(&self.state, id as usize);
+        prefetch(&self.stamps, id as usize);
     }
 
     fn bytes(&self) -> usize {
-        self.state.len() * 5
-            + (self.small.capacity() + self.main.capacity()) * 4
-            + self.ghosts.bytes()
+        self.state.len() * 5 + self.main.capacity() * 4 + self.lane.bytes()
     }
 }
