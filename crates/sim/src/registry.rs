@@ -21,6 +21,7 @@ pub const POLICIES: &[&Description] = &[
     &sieve::POLICY,
     &s3_fifo::POLICY,
     &linux_two_list::POLICY,
+    &mglru::POLICY,
 ];
 
 /// A policy with its parameters, as written: `lirs` or `lirs:history=2,hir=0.01`.

@@ -9,6 +9,7 @@ pub mod lirs;
 pub mod lru;
 pub mod lru_k;
 mod lru_k_correlated;
+pub mod mglru;
 pub mod mru;
 pub mod opt;
 pub mod random;
