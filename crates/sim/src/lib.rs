@@ -10,6 +10,7 @@ pub mod huge;
 pub mod input;
 pub mod lane;
 pub mod linux;
+pub mod lists;
 pub mod policies;
 pub mod policy;
 pub mod queue;

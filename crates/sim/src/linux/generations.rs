@@ -1,8 +1,8 @@
 //! MGLRU's generations of one lruvec: struct lru_gen_folio and what moves pages in it.
-use super::lists::Lists;
 use super::pid::{tier_of, Rules, Tiers};
 use super::{page, ANON, FILE};
 use crate::huge::zeroed;
+use crate::lists::Lists;
 
 /// MIN_NR_GENS
 pub const MIN_GENS: u64 = 2;

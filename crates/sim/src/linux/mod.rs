@@ -6,7 +6,6 @@
 //! beside the accesses. Each rule names the function that it mirrors.
 pub mod classic;
 pub mod generations;
-pub mod lists;
 pub mod pid;
 
 use crate::{Error, Input, Setup};

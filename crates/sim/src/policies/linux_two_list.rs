@@ -4,10 +4,10 @@ use crate::linux::classic::{
     check_references, inactive_is_low, note_cost, refault_is_recent, scan_balance, scan_count,
     Pressure, References, Sizes,
 };
-use crate::linux::lists::Lists;
 use crate::linux::{
     is_mapped, new_page, page, Accesses, ACCESS_HELP, DEF_PRIORITY, SWAP_CLUSTER_MAX,
 };
+use crate::lists::Lists;
 use crate::{Description, Error, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {

@@ -2,7 +2,9 @@
 pub mod arc;
 pub mod car;
 pub mod clock;
+pub mod clock_pro;
 pub mod fifo;
+pub mod lecar;
 pub mod lfu;
 pub mod linux_two_list;
 pub mod lirs;
@@ -16,3 +18,4 @@ pub mod random;
 pub mod s3_fifo;
 pub mod sieve;
 pub mod two_q;
+pub mod w_tinylfu;

@@ -1,4 +1,4 @@
-//! Doubly linked lists of pages, linked by number: a page is on one of them at most.
+//! Doubly linked lists of objects, linked by number: an object is on one of them at most.
 use crate::huge::{filled, prefetch};
 
 #[derive(Clone, Copy)]
@@ -70,6 +70,24 @@ impl Lists {
         }
         prefetch(&self.links, self.links[page as usize].younger as usize);
         Some(page)
+    }
+
+    /// Where a list begins and ends: a place between its youngest and its oldest page.
+    pub fn ring(&self, list: usize) -> u32 {
+        self.pages + list as u32
+    }
+
+    /// The next younger page, or the ring's place after the youngest.
+    #[inline(always)]
+    pub fn younger(&self, place: u32) -> u32 {
+        self.links[place as usize].younger
+    }
+
+    /// Puts a page just older than a place.
+    #[inline]
+    pub fn insert_older(&mut self, place: u32, page: u32) {
+        let older = self.links[place as usize].older;
+        self.put_between(place, older, page);
     }
 
     /// Asks for the memory of a page's links.
