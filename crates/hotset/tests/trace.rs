@@ -1,8 +1,9 @@
 //! `hotset trace` as a user runs it.
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn hotset(dir: &Path, words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hotset"));
@@ -138,10 +139,36 @@ fn what_is_left_out_is_told() {
 }
 
 #[test]
+fn standard_input_and_output() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hotset"));
+    command
+        .args(["trace", "convert", "-", "-", "--to", "csv"])
+        .current_dir(dir.path());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // A few bytes at first, as pipes have it.
+    for piece in ["I", "  0400", "1000,3\n", " S 5000,8\n"] {
+        input.write_all(piece.as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+    drop(input);
+    let out = child.wait_with_output().unwrap();
+    let expected = "id,size,op,kind,via\n16385,4096,read,file,exec\n5,4096,write,anon,mapped\n";
+    assert_eq!(String::from_utf8(out.stdout).unwrap(), expected);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn mistakes_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     fs::write(dir.join("a.txt"), "1\nx\n").unwrap();
+    fs::write(dir.join("w.spc"), "0,8,512,W,0\n").unwrap();
     for (words, said) in [
         ("info none.txt", "none.txt: No such file"),
         (
@@ -150,6 +177,10 @@ fn mistakes_are_named() {
         ),
         ("info a.txt --format tar", "there is no format tar"),
         ("info a.txt --page-size 5000", "a power of two"),
+        (
+            "convert w.spc c.txt --drop-writes",
+            "w.spc: no request to write, read as spc",
+        ),
         ("convert a.txt b", "b: which format?"),
         ("convert a.txt b.spc", "spc is only read"),
         ("generate zipf --requests 10x z.txt", "a count such as"),
@@ -162,5 +193,5 @@ fn mistakes_are_named() {
         let found = fails(dir, words);
         assert!(found.contains(said), "{words}: {found}");
     }
-    assert!(!dir.join("b").exists() && fs::read_dir(dir).unwrap().count() == 1);
+    assert!(!dir.join("b").exists() && fs::read_dir(dir).unwrap().count() == 2);
 }

@@ -39,3 +39,24 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_changes_no_contents() {
+        for bytes in [0, 4096, (2 << 20) - 1, 2 << 20, (8 << 20) + 12_345] {
+            let mut vector = vec![7u8; bytes];
+            advise_huge(&mut vector);
+            assert!(vector.iter().all(|&b| b == 7), "{bytes}");
+            vector.reserve_exact(3 << 20);
+            advise_huge(&mut vector);
+            vector.push(8);
+            assert!(vector[..bytes].iter().all(|&b| b == 7), "{bytes}");
+            for index in [0, bytes, usize::MAX] {
+                prefetch(&vector, index);
+            }
+        }
+    }
+}

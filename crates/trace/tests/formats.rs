@@ -243,6 +243,16 @@ fn csv_columns_as_they_are_named() {
         read("a.csv", bytes, &named("2", false, b',')).unwrap().ids,
         [1, 2, 3]
     );
+    // As the traces of MSR Cambridge are.
+    let bytes = b"128166372003061629,hm,1,Read,383496192,32768,413\n5,hm,1,Write,4095,2,1\n";
+    let mut options = named("5", false, b',');
+    options.csv.op = Some("4".into());
+    options.csv.size = Some("6".into());
+    options.csv.addresses = true;
+    let all = read("hm_1.csv", bytes, &options).unwrap();
+    assert_eq!(all.ids[..8], *(93627..93635).collect::<Vec<u64>>());
+    assert_eq!(all.ids[8..], [0, 1]);
+    assert_eq!(all.flags[7..9], [Flags::NONE, Flags::WRITE]);
     let fails = |bytes: &[u8], options| read("a.csv", bytes, &options).unwrap_err().to_string();
     let said = fails(b"a,b\n1,2\n", named("c", true, b','));
     assert_eq!(

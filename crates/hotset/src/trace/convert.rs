@@ -50,8 +50,15 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode> {
     while reader.fill(&mut batch)? {
         writer.put(&batch)?;
     }
-    let written = writer.finish()?;
     tell_skipped(reader.skipped());
+    if writer.requests() == 0 {
+        bail!(
+            "{}: no request to write, read as {}",
+            args.from.display(),
+            reader.format().name()
+        );
+    }
+    let written = writer.finish()?;
     let (from, to) = (reader.format().name(), format.name());
     let skipped = reader.skipped();
     if args.json {

@@ -1,5 +1,6 @@
 //! oracleGeneral: each record tells when its object comes again, so all must be there first.
 use crate::{Batch, Error, Renumber};
+use std::path::{Path, PathBuf};
 
 /// Records written at a time.
 const CHUNK: usize = 1 << 14;
@@ -12,10 +13,12 @@ pub(super) struct Oracle {
     /// Each object's number in the file, by dense id.
     keys: Vec<u64>,
     size: u32,
+    /// For errors.
+    file: PathBuf,
 }
 
 impl Oracle {
-    pub fn new(size: u32) -> Oracle {
+    pub fn new(file: &Path, size: u32) -> Oracle {
         Oracle {
             renumber: Renumber::new(1 << 20),
             ids: Vec::new(),
@@ -23,6 +26,7 @@ impl Oracle {
             sizes: Vec::new(),
             keys: Vec::new(),
             size,
+            file: file.to_path_buf(),
         }
     }
 
@@ -31,8 +35,9 @@ impl Oracle {
         let taken = self.renumber.extend(&batch.ids, &mut self.ids);
         if taken.is_err() || self.ids.len() > u32::MAX as usize - 1 {
             return Err(Error::File {
-                file: "oracleGeneral".into(),
-                problem: "more than 4294967294 requests: write text or csv".into(),
+                file: self.file.clone(),
+                problem: "more than 4294967294 requests are no oracleGeneral; write text or csv"
+                    .into(),
             });
         }
         for (&id, &key) in self.ids[from..].iter().zip(&batch.ids) {

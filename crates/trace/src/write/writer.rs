@@ -16,7 +16,7 @@ enum Form {
     Text,
     /// The columns are known with the first batch.
     Csv(Option<Columns>),
-    Oracle(Oracle),
+    Oracle(Box<Oracle>),
 }
 
 /// Writes a trace batch by batch.
@@ -46,7 +46,7 @@ impl Writer {
         let form = match format {
             Format::Text => Form::Text,
             Format::Csv => Form::Csv(None),
-            Format::OracleGeneral => Form::Oracle(Oracle::new(size)),
+            Format::OracleGeneral => Form::Oracle(Box::new(Oracle::new(path, size))),
             Format::Spc | Format::Lackey => {
                 let names = Writer::FORMATS.map(Format::name).join(", ");
                 return Err(Error::File {
@@ -88,6 +88,11 @@ impl Writer {
             Form::Oracle(oracle) => return oracle.put(batch),
         }
         self.output.write(&self.lines)
+    }
+
+    /// Requests put so far.
+    pub fn requests(&self) -> u64 {
+        self.requests
     }
 
     /// Ends the file.
