@@ -148,6 +148,10 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Option<u64> {
 
 /// Seconds: finite and not below zero.
 pub(crate) fn seconds(text: &[u8]) -> Option<f64> {
+    // Whole seconds are common, and exact below 2^53.
+    if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) {
+        return number(text).map(|n| n as f64);
+    }
     let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     (value.is_finite() && value >= 0.0).then_some(value)
 }
