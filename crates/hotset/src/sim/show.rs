@@ -38,7 +38,7 @@ fn policy_width<'a>(rows: impl Iterator<Item = &'a Row>) -> usize {
 fn heading(results: &Results) {
     let trace = &results.trace;
     println!(
-        "{}: {} requests, {} objects; sizes in objects, every miss admitted",
+        "{}: {} requests, {} objects; sizes in objects",
         trace.name, trace.requests, trace.objects
     );
     if let Some((part, of)) = results.shard {

@@ -13,6 +13,8 @@ use trace::Flags;
 
 /// DEF_PRIORITY
 pub const DEF_PRIORITY: u32 = 12;
+/// MAX_RECLAIM_RETRIES
+pub const MAX_RECLAIM_RETRIES: u32 = 16;
 /// SWAP_CLUSTER_MAX
 pub const SWAP_CLUSTER_MAX: u32 = 32;
 /// MAX_SWAPPINESS

@@ -53,13 +53,18 @@ impl ClockPro {
 
     /// The page under a hand; the hand moves on.
     fn advance(ring: &Lists, hand: &mut u32) -> u32 {
-        let start = ring.ring(0);
-        if *hand == start {
-            *hand = ring.younger(*hand);
-        }
+        Self::settle(ring, hand);
         let page = *hand;
         *hand = ring.younger(page);
+        Self::settle(ring, hand);
         page
+    }
+
+    /// A hand stands on a page: where the ring begins is no place of its own.
+    fn settle(ring: &Lists, hand: &mut u32) {
+        if *hand == ring.ring(0) {
+            *hand = ring.younger(*hand);
+        }
     }
 
     fn take_out(&mut self, id: u32) {
@@ -74,6 +79,9 @@ impl ClockPro {
 
     /// At the list's head: where the hot hand comes last.
     fn put_in(&mut self, id: u32) {
+        for hand in [&mut self.hand_hot, &mut self.hand_cold, &mut self.hand_test] {
+            Self::settle(&self.ring, hand);
+        }
         self.ring.insert_older(self.hand_hot, id);
     }
 

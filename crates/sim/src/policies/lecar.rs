@@ -133,8 +133,10 @@ impl<'a> LeCar<'a> {
             self.forget(list);
         }
         // Holes may not pile up either.
-        while self.gone[list].len() > 2 * self.size as usize + 64 {
-            self.forget(list);
+        if self.gone[list].len() > 2 * self.size as usize + 64 {
+            let (state, last) = (&self.state, &self.last);
+            let by = BY_LRU + list as u8;
+            self.gone[list].retain(|&(id, at)| state[id as usize] == by && last[id as usize] == at);
         }
     }
 

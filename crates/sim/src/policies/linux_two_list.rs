@@ -5,7 +5,8 @@ use crate::linux::classic::{
     Pressure, References, Sizes,
 };
 use crate::linux::{
-    is_mapped, new_page, page, Accesses, ACCESS_HELP, DEF_PRIORITY, SWAP_CLUSTER_MAX,
+    is_mapped, new_page, page, Accesses, ACCESS_HELP, DEF_PRIORITY, MAX_RECLAIM_RETRIES,
+    SWAP_CLUSTER_MAX,
 };
 use crate::lists::Lists;
 use crate::{Description, Error, Parameter, Policy, Setup};
@@ -196,10 +197,9 @@ impl<'a> TwoList<'a> {
     /// do_try_to_free_pages()
     fn reclaim(&mut self) {
         let mut reclaimed = 0;
-        // Once more with all lists scanned, when the first time was for nothing.
-        for again in [false, true] {
-            self.force_deactivate = again;
-            self.skipped_deactivate = false;
+        for _ in 0..MAX_RECLAIM_RETRIES {
+            // Active lists that were passed over are scanned when all else was for nothing.
+            self.force_deactivate = std::mem::take(&mut self.skipped_deactivate);
             for priority in (0..=DEF_PRIORITY).rev() {
                 reclaimed += self.shrink_lruvec(priority);
                 if reclaimed >= self.batch {
@@ -208,6 +208,7 @@ impl<'a> TwoList<'a> {
             }
             self.activated_before = self.activate;
             if reclaimed > 0 {
+                self.skipped_deactivate = false;
                 return;
             }
         }

@@ -4,7 +4,8 @@ use crate::linux::classic::{check_references, References};
 use crate::linux::generations::{should_run_aging, Generations, MIN_GENS};
 use crate::linux::pid::{type_to_scan, Rules, MIN_LRU_BATCH};
 use crate::linux::{
-    is_mapped, new_page, page, Accesses, ACCESS_HELP, ANON, DEF_PRIORITY, FILE, MAX_SWAPPINESS,
+    is_mapped, new_page, page, Accesses, ACCESS_HELP, ANON, DEF_PRIORITY, FILE,
+    MAX_RECLAIM_RETRIES, MAX_SWAPPINESS,
 };
 use crate::{Description, Error, Parameter, Policy, Setup};
 
@@ -173,8 +174,7 @@ impl<'a> Mglru<'a> {
     /// do_try_to_free_pages()
     fn reclaim(&mut self) {
         let before = self.resident;
-        // What is young is spared the first time round.
-        for _ in 0..4 {
+        for _ in 0..MAX_RECLAIM_RETRIES {
             for priority in (0..=DEF_PRIORITY).rev() {
                 self.shrink(priority);
                 if before - self.resident >= self.batch {
