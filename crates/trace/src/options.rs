@@ -95,7 +95,8 @@ impl Default for SpcOptions {
 /// Comma-separated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
-    pub delimiter: u8,
+    /// When none: the one of comma, tab and semicolon that the first line has most of.
+    pub delimiter: Option<u8>,
     /// Does the first line name the columns? Without names, columns are given by number from 1.
     pub header: bool,
     /// The object's column: a name or a number from 1. The first of a few usual names when none.
@@ -115,7 +116,7 @@ pub struct CsvOptions {
 impl Default for CsvOptions {
     fn default() -> Self {
         Self {
-            delimiter: b',',
+            delimiter: None,
             header: true,
             id: None,
             op: None,

@@ -215,7 +215,7 @@ fn csv_columns_as_they_are_named() {
         csv: CsvOptions {
             id: Some(id.to_string()),
             header,
-            delimiter,
+            delimiter: Some(delimiter),
             ..CsvOptions::default()
         },
         ..ReadOptions::default()
@@ -233,6 +233,14 @@ fn csv_columns_as_they_are_named() {
         read("a.csv", bytes, &named("2", true, b';')).unwrap().ids,
         [2, 4]
     );
+    for bytes in [
+        &b"a\tid\n\"1,2\"\t5\n"[..],
+        b"a;b;id\n1,2;;5\n",
+        b"id\n5\n",
+        b"id,a;b\n5,1\n",
+    ] {
+        assert_eq!(good("a.csv", bytes).ids, [5]);
+    }
     // Strings are numbered in order of first appearance.
     let bytes = b"x,1\ny,2\nx,3\n";
     assert_eq!(

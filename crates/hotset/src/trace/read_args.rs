@@ -56,9 +56,9 @@ pub struct ReadArgs {
     /// CSV: the first line is a request and names no columns
     #[arg(long)]
     no_header: bool,
-    /// CSV: one character, or tab
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
-    delimiter: u8,
+    /// CSV: one character, or tab; else the first line tells
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

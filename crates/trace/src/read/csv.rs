@@ -43,6 +43,7 @@ struct Columns {
 pub(crate) struct Csv<R> {
     lines: Lines<R>,
     options: CsvOptions,
+    delimiter: u8,
     columns: Columns,
     keys: Keys,
     page_shift: u32,
@@ -53,10 +54,16 @@ pub(crate) struct Csv<R> {
 impl<R: Read> Csv<R> {
     /// # Errors
     /// When the first line does not name the columns.
-    pub fn new(input: R, options: &ReadOptions, context: &mut Context) -> Result<Self, Error> {
+    pub fn new(
+        input: R,
+        options: &ReadOptions,
+        delimiter: u8,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
         let mut csv = Csv {
             lines: Lines::new(input),
             options: options.csv.clone(),
+            delimiter,
             columns: Columns::default(),
             keys: Keys::new(options.names),
             page_shift: options.page_size.trailing_zeros(),
@@ -72,7 +79,7 @@ impl<R: Read> Csv<R> {
             };
             // A byte order mark is no part of the first column's name.
             let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-            split(line, csv.options.delimiter, &mut csv.fields);
+            split(line, csv.delimiter, &mut csv.fields);
             for field in &csv.fields {
                 let name = String::from_utf8_lossy(unquoted(&line[field.0..field.1]));
                 names.push(name.trim().to_lowercase());
@@ -81,6 +88,22 @@ impl<R: Read> Csv<R> {
         csv.columns = columns(&csv.options, &names).map_err(|problem| context.file(problem))?;
         Ok(csv)
     }
+}
+
+/// The one that the first line of `start` has most of.
+pub(crate) fn delimiter_of(start: &[u8]) -> u8 {
+    let line = start
+        .split(|&b| b == b'\n')
+        .find(|line| !line.trim_ascii().is_empty());
+    let count = |delimiter| {
+        let line = line.unwrap_or_default();
+        line.iter().filter(|&&b| b == delimiter).count()
+    };
+    // Of equals the last wins.
+    [b';', b'\t', b',']
+        .into_iter()
+        .max_by_key(|&d| count(d))
+        .unwrap_or(b',')
 }
 
 fn columns(options: &CsvOptions, names: &[String]) -> Result<Columns, String> {
@@ -266,7 +289,7 @@ impl<R: Read + Send> Source for Csv<R> {
             if line.is_empty() {
                 continue;
             }
-            split(line, self.options.delimiter, &mut self.fields);
+            split(line, self.delimiter, &mut self.fields);
             let row = Self::row(
                 &columns,
                 &self.options,

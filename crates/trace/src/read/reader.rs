@@ -220,12 +220,16 @@ impl Reader {
             },
             guess: length.unwrap_or(1 << 16) / if packing == Packing::Plain { 4 } else { 1 },
         };
+        let delimiter = options
+            .csv
+            .delimiter
+            .unwrap_or_else(|| csv::delimiter_of(&start));
         let input: Box<dyn Read + Send> = Box::new(Cursor::new(start).chain(unpacked));
         let mut context = context;
         let source: Box<dyn Source> = match format {
             Format::OracleGeneral => Box::new(oracle::Oracle::new(input)),
             Format::Spc => Box::new(spc::Spc::new(input, options)),
-            Format::Csv => Box::new(csv::Csv::new(input, options, &mut context)?),
+            Format::Csv => Box::new(csv::Csv::new(input, options, delimiter, &mut context)?),
             Format::Text => Box::new(text::Text::new(input, options)),
             Format::Lackey => Box::new(lackey::Lackey::new(input, options)),
         };
