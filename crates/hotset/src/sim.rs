@@ -8,6 +8,7 @@ mod curve;
 mod merge;
 mod plot;
 mod policies;
+mod reproduce;
 mod show;
 mod sweep;
 
@@ -45,6 +46,9 @@ pub enum Command {
     /// Put the parts of a sweep together, exactly
     #[command(after_help = "Example:\n  hotset sim merge part1.json part2.json --plot all.svg")]
     Merge(merge::MergeArgs),
+    /// A paper's tables run again: its value, ours and the difference
+    #[command(after_help = "Example:\n  hotset sim reproduce lru-k --runs 1000")]
+    Reproduce(reproduce::ReproduceArgs),
 }
 
 /// # Errors
@@ -57,6 +61,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => sweep::compare(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod policies;
 pub mod policy;
 pub mod queue;
 pub mod registry;
+pub mod reproduce;
 pub mod results;
 pub mod sample;
 pub mod size;
