@@ -50,10 +50,12 @@ fn the_page_works_as_it_stands() {
         std::fs::copy(root.join(file), dir.join(file)).expect("a copy");
     }
     // Benchmarks are not copied along.
-    let manifest = dir.join("crates/sim/Cargo.toml");
-    let text = std::fs::read_to_string(&manifest).expect("a manifest");
-    let text = text.split("[[bench]]").next().unwrap_or_default();
-    std::fs::write(&manifest, text).expect("a manifest");
+    for part in ["sim", "trace"] {
+        let manifest = dir.join("crates").join(part).join("Cargo.toml");
+        let text = std::fs::read_to_string(&manifest).expect("a manifest");
+        let text = text.split("[[bench]]").next().unwrap_or_default();
+        std::fs::write(&manifest, text).expect("a manifest");
+    }
 
     let sim = dir.join("crates/sim/src");
     std::fs::write(sim.join("policies/keep_first.rs"), code).expect("a file");
