@@ -117,11 +117,11 @@ pub fn lecar(ids: &[u32], size: usize) -> u64 {
         }
         misses += 1;
         let mut count = 0;
-        for list in 0..2 {
-            let Some(place) = gone[list].iter().position(|entry| entry.0 == id) else {
+        for (list, gone) in gone.iter_mut().enumerate() {
+            let Some(place) = gone.iter().position(|entry| entry.0 == id) else {
                 continue;
             };
-            let (_, before, when) = gone[list].remove(place);
+            let (_, before, when) = gone.remove(place);
             count = before;
             let grown = (0.45 * discount.powi((now - when) as i32)).exp();
             let (mut lru, mut lfu): (f64, f64) = (weight, 1.0 - weight);
