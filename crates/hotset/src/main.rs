@@ -5,10 +5,14 @@ use std::process::ExitCode;
 mod kernel;
 mod lab;
 mod lab_loop;
+mod late;
+mod line_chart;
 mod record;
 mod replay;
+mod sim;
 mod status;
 mod status_protect;
+mod trace;
 mod zst;
 
 /// Keeps a Linux machine's working set in memory, and proves it.
@@ -31,8 +35,14 @@ enum Command {
     Record(record::RecordArgs),
     /// What the daemon would have done, and why, over recorded samples
     Replay(replay::ReplayArgs),
+    /// Replacement policies on traces, Linux's own among them: exact miss counts and curves
+    #[command(subcommand)]
+    Sim(sim::Command),
     /// What the daemon measures, forecasts, has done, and why
     Status(status::StatusArgs),
+    /// What request traces are like; convert and generate them
+    #[command(subcommand)]
+    Trace(trace::Command),
 }
 
 fn main() -> ExitCode {
@@ -44,7 +54,9 @@ fn main() -> ExitCode {
         Command::Lab(command) => lab::run(command),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Sim(command) => sim::run(command),
         Command::Status(args) => status::run(&args),
+        Command::Trace(command) => trace::run(command),
     };
     match result {
         Ok(code) => code,

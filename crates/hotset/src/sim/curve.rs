@@ -1,0 +1,167 @@
+//! `hotset sim curve`
+use super::args::{sizes, ShowArgs, Sizes, TraceArgs};
+use super::plot;
+use crate::late::Late;
+use anyhow::{bail, Context, Result};
+use clap::Args;
+use kbuild::progress::Unit;
+use serde_json::json;
+use sim::curve::shards::Estimate;
+use sim::curve::Curve;
+use sim::results::TraceId;
+use sim::size::{parse_list, Size};
+use sim::Input;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct CurveArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// Sizes between commas; 40 from one object to all by default
+    #[arg(short, long, value_name = "SIZES", value_parser = sizes)]
+    size: Option<Sizes>,
+    /// Look at this share of the objects only (SHARDS): faster, less exact, and it says how much
+    #[arg(long, value_name = "SHARE")]
+    sample: Option<String>,
+    /// Write the miss ratios as a chart
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+struct Point {
+    size: u64,
+    /// Exact, where it is.
+    misses: Option<u64>,
+    miss_ratio: f64,
+    /// Half the width of the 95% interval, where it is estimated.
+    error: Option<f64>,
+}
+
+fn share(text: &str) -> Result<f64> {
+    match Size::parse(text) {
+        Ok(Size::Share(share)) if share <= 1.0 => Ok(share),
+        _ => bail!("--sample {text}: expected a share of the objects, such as 1%"),
+    }
+}
+
+fn points(trace: &trace::Trace, input: &Input, args: &CurveArgs) -> Result<Vec<Point>> {
+    let chosen = match &args.size {
+        Some(sizes) => args.trace.sizes(&sizes.0, trace),
+        None => {
+            let all = format!("1..{}:40", trace.objects.max(2));
+            let sizes = parse_list(&all).map_err(|problem| anyhow::anyhow!(problem))?;
+            args.trace.sizes(&sizes, trace)
+        }
+    };
+    let mut sizes = chosen;
+    sizes.sort_unstable();
+    sizes.dedup();
+    if let Some(sample) = &args.sample {
+        let estimate = Estimate::lru(input, share(sample)?);
+        return Ok(sizes
+            .into_iter()
+            .map(|size| {
+                let (miss_ratio, error) = estimate.miss_ratio(size);
+                Point {
+                    size,
+                    misses: None,
+                    miss_ratio,
+                    error: Some(error),
+                }
+            })
+            .collect());
+    }
+    let late = Late::new("LRU at all sizes", Some(trace.len() as u64), Unit::Steps);
+    let mut done = 0;
+    let curve = Curve::lru(input, &mut |requests| {
+        done += requests;
+        late.advance(done);
+    });
+    Ok(sizes
+        .into_iter()
+        .map(|size| Point {
+            size,
+            misses: Some(curve.misses(size)),
+            miss_ratio: curve.miss_ratio(size),
+            error: None,
+        })
+        .collect())
+}
+
+pub fn run(args: &CurveArgs) -> Result<ExitCode> {
+    if let Some(sample) = &args.sample {
+        share(sample)?;
+    }
+    let trace = args.trace.load(false)?;
+    let input = Input::of(&trace).with_context(|| trace.name.clone())?;
+    let points = points(&trace, &input, args)?;
+    if let Some(path) = &args.plot {
+        let line = points
+            .iter()
+            .map(|p| (p.size as f64, p.miss_ratio))
+            .collect();
+        super::write(
+            path,
+            &plot::chart(&trace.name, vec![("lru".to_string(), line)]),
+        )?;
+    }
+    if args.show.json {
+        let all: Vec<_> = points
+            .iter()
+            .map(|p| match (p.misses, p.error) {
+                (Some(misses), _) => {
+                    json!({"size": p.size, "misses": misses, "miss_ratio": p.miss_ratio})
+                }
+                (None, error) => {
+                    json!({"size": p.size, "miss_ratio": p.miss_ratio, "error_95": error})
+                }
+            })
+            .collect();
+        let all = json!({
+            "trace": TraceId::of(&trace.name, &input), "policy": "lru",
+            "sample": args.sample, "points": all,
+        });
+        println!("{}", serde_json::to_string_pretty(&all)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !args.show.csv {
+        let how = match &args.sample {
+            Some(share) => format!("from {share} of the objects, +- is 95%"),
+            None => "exact".to_string(),
+        };
+        println!(
+            "{}: {} requests, {} objects; LRU, {how}",
+            trace.name,
+            trace.len(),
+            trace.objects
+        );
+    }
+    let second = if args.sample.is_some() {
+        "error_95"
+    } else {
+        "misses"
+    };
+    match args.show.csv {
+        true => println!("size,miss_ratio,{second}"),
+        false => println!(
+            "{:>12}  {:>10}  {:>14}",
+            "size",
+            "miss ratio",
+            second.replace("error_95", "+-")
+        ),
+    }
+    for p in &points {
+        let second = match (p.misses, p.error) {
+            (Some(misses), _) => misses.to_string(),
+            (None, error) => format!("{:.6}", error.unwrap_or(0.0)),
+        };
+        match args.show.csv {
+            true => println!("{},{:.6},{second}", p.size, p.miss_ratio),
+            false => println!("{:>12}  {:>10.6}  {second:>14}", p.size, p.miss_ratio),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

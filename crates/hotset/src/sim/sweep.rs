@@ -1,0 +1,125 @@
+//! `hotset sim run`, `sweep` and `compare`
+use super::args::{choices, sizes, threads, ShowArgs, Sizes, TraceArgs};
+use super::{plot, show};
+use crate::late::Late;
+use anyhow::{Context, Result};
+use clap::Args;
+use kbuild::progress::Unit;
+use sim::registry::Choice;
+use sim::results::{Results, TraceId};
+use sim::sweep::{jobs, sweep, Job, Shard};
+use sim::Input;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use trace::Trace;
+
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// NAME or NAME:PARAMETER=VALUE,...
+    #[arg(short, long, value_name = "POLICY", default_value = "lru")]
+    policy: String,
+    /// Objects, bytes or a share of the footprint
+    #[arg(short, long, value_name = "SIZE", value_parser = sizes)]
+    size: Sizes,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+#[derive(Args)]
+pub struct SweepArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// Policies between commas, or all
+    #[arg(short, long, value_name = "POLICIES", default_value = "all")]
+    policy: Vec<String>,
+    /// Sizes between commas
+    #[arg(short, long, value_name = "SIZES", value_parser = sizes)]
+    size: Sizes,
+    /// Only part I of N; `hotset sim merge` puts the parts' --json together
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Jobs at a time; as many as there are processors by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Write the miss ratios as a chart
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+#[derive(Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// Policies between commas, or all; LRU and OPT are run in any case
+    #[arg(short, long, value_name = "POLICIES", default_value = "all")]
+    policy: Vec<String>,
+    /// Objects, bytes or a share of the footprint
+    #[arg(short, long, value_name = "SIZE", value_parser = sizes, default_value = "10%")]
+    size: Sizes,
+    #[command(flatten)]
+    show: ShowArgs,
+}
+
+/// Runs a part of the jobs, with progress.
+fn results(trace: &Trace, all: &[Job], shard: Option<Shard>, threads: usize) -> Result<Results> {
+    let input = Input::of(trace).with_context(|| trace.name.clone())?;
+    let mine: Vec<Job> = all
+        .iter()
+        .filter(|job| shard.is_none_or(|shard| shard.has(job.number)))
+        .cloned()
+        .collect();
+    let total = (mine.len() * trace.len()) as u64;
+    let what = format!("Simulating {} jobs of {} requests", mine.len(), trace.len());
+    let late = Late::new(what, Some(total), Unit::Steps);
+    let done = AtomicU64::new(0);
+    let rows = sweep(&input, &mine, threads, &|requests| {
+        late.advance(done.fetch_add(requests, Ordering::Relaxed) + requests);
+    })?;
+    Ok(Results::new(
+        TraceId::of(&trace.name, &input),
+        all.len(),
+        shard,
+        rows,
+    ))
+}
+
+pub fn run_one(args: &RunArgs) -> Result<ExitCode> {
+    let choices = choices(std::slice::from_ref(&args.policy))?;
+    let trace = args.trace.load(true)?;
+    let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
+    let results = results(&trace, &jobs, None, threads(None))?;
+    show::rows(&results, &args.show)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn run_sweep(args: &SweepArgs) -> Result<ExitCode> {
+    let choices = choices(&args.policy)?;
+    let trace = args.trace.load(true)?;
+    let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
+    let threads = threads(args.threads.map(usize::from));
+    let results = results(&trace, &jobs, args.shard, threads)?;
+    if let Some(path) = &args.plot {
+        super::write(path, &plot::sweep(&results))?;
+    }
+    show::rows(&results, &args.show)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn compare(args: &CompareArgs) -> Result<ExitCode> {
+    let mut choices = choices(&args.policy)?;
+    for yardstick in ["lru", "opt"] {
+        if !choices.iter().any(|choice| choice.to_string() == yardstick) {
+            choices.push(Choice::parse(yardstick)?);
+        }
+    }
+    let trace = args.trace.load(true)?;
+    let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
+    let results = results(&trace, &jobs, None, threads(None))?;
+    show::comparison(&results, &args.show)?;
+    Ok(ExitCode::SUCCESS)
+}

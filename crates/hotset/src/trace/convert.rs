@@ -1,0 +1,78 @@
+//! `hotset trace convert`.
+use super::read_args::{tell_skipped, with_progress, ReadArgs};
+use anyhow::{bail, Result};
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use trace::{Batch, Format, Packing, Reader, Writer};
+
+#[derive(Args)]
+pub struct ConvertArgs {
+    /// The trace to read; - is standard input
+    from: PathBuf,
+    /// The trace to write, packed if it ends in .zst or .gz; - is standard output
+    to: PathBuf,
+    /// oracleGeneral, text or csv, where OUT's name does not tell
+    #[arg(long = "to", value_name = "FORMAT")]
+    to_format: Option<Format>,
+    /// Say on standard error what was done, as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// The format of a trace to be written.
+///
+/// # Errors
+/// When neither an option nor the name tells it.
+pub fn output_format(path: &Path, asked: Option<Format>) -> Result<Format> {
+    match asked.or_else(|| Format::of_name(path)) {
+        Some(format) => Ok(format),
+        None if path.as_os_str() == "-" => Ok(Format::Text),
+        None => bail!(
+            "{}: which format? Name it .oracleGeneral.bin, .txt or .csv (.zst, .gz), or give --to",
+            path.display()
+        ),
+    }
+}
+
+/// # Errors
+/// Either file's.
+pub fn run(args: &ConvertArgs) -> Result<ExitCode> {
+    let format = output_format(&args.to, args.to_format)?;
+    let options = with_progress(args.read.options(), &args.from);
+    let page_size = options.page_size;
+    let mut reader = Reader::open(&args.from, &options)?;
+    let mut writer = Writer::create(&args.to, format, Packing::of_name(&args.to), page_size)?;
+    let mut batch = Batch::default();
+    while reader.fill(&mut batch)? {
+        writer.put(&batch)?;
+    }
+    tell_skipped(reader.skipped());
+    if writer.requests() == 0 {
+        bail!(
+            "{}: no request to write, read as {}",
+            args.from.display(),
+            reader.format().name()
+        );
+    }
+    let written = writer.finish()?;
+    let (from, to) = (reader.format().name(), format.name());
+    let skipped = reader.skipped();
+    if args.json {
+        let said = json!({
+            "requests": written.requests, "from": from, "to": to,
+            "skipped": { "malformed": skipped.malformed, "first": skipped.first, "writes": skipped.writes },
+        });
+        eprintln!("{said}");
+    } else {
+        let dropped = match skipped.writes {
+            0 => String::new(),
+            n => format!(", {n} writes left out"),
+        };
+        eprintln!("{} requests, {from} to {to}{dropped}", written.requests);
+    }
+    Ok(ExitCode::SUCCESS)
+}

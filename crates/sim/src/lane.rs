@@ -1,0 +1,56 @@
+//! The trace as a list in order of access: no links are needed, for the trace is that list. A lane
+//! marks the positions (from 1) whose access is the one that counts for its object; taking an object
+//! out, or to the young end, moves a mark.
+use crate::huge::{prefetch, zeroed};
+
+/// Marks on positions of the trace.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    marks: Vec<u64>,
+}
+
+impl Lane {
+    /// For a trace of so many requests.
+    pub fn new(requests: usize) -> Lane {
+        // Position 0 is none, and one word more lets a search end.
+        Lane {
+            marks: zeroed(requests / 64 + 2),
+        }
+    }
+
+    /// The object accessed at `position` counts from there.
+    #[inline(always)]
+    pub fn mark(&mut self, position: u32) {
+        self.marks[position as usize / 64] |= 1 << (position % 64);
+    }
+
+    /// It no longer does.
+    #[inline(always)]
+    pub fn clear(&mut self, position: u32) {
+        self.marks[position as usize / 64] &= !(1 << (position % 64));
+    }
+
+    /// Asks for the memory of a position.
+    #[inline(always)]
+    pub fn prefetch(&self, position: u32) {
+        prefetch(&self.marks, position as usize / 64);
+    }
+
+    /// The first mark after `position`. There must be one.
+    #[inline(always)]
+    pub fn after(&self, position: u32) -> u32 {
+        let from = position as usize + 1;
+        let mut index = from / 64;
+        let mut word = self.marks[index] & (!0 << (from % 64));
+        while word == 0 {
+            index += 1;
+            word = self.marks[index];
+        }
+        index as u32 * 64 + word.trailing_zeros()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.marks.len() * 8
+    }
+}

@@ -1,0 +1,439 @@
+//! MGLRU's generations of one lruvec: struct lru_gen_folio and what moves pages in it.
+use super::pid::{tier_of, Rules, Tiers};
+use super::{page, ANON, FILE};
+use crate::huge::zeroed;
+use crate::lists::Lists;
+
+/// MIN_NR_GENS
+pub const MIN_GENS: u64 = 2;
+
+/// LRU_REFS_MASK: accesses through descriptors beyond the first ones.
+const MOST_REFS: u8 = 3;
+
+/// When 6.12 ages early, and 7.x does.
+pub struct Age {
+    pub min_seq: u64,
+    pub max_seq: u64,
+    /// Pages in the youngest generation, in the one that eviction is at when there are three, in all.
+    pub young: u64,
+    pub old: u64,
+    pub total: u64,
+}
+
+/// should_run_aging() of 6.12.
+pub fn should_run_aging(age: &Age) -> bool {
+    if age.min_seq + MIN_GENS > age.max_seq {
+        return true;
+    }
+    if age.min_seq + MIN_GENS < age.max_seq {
+        return false;
+    }
+    age.young * MIN_GENS > age.total || age.old * (MIN_GENS + 2) < age.total
+}
+
+/// The generations.
+pub struct Generations {
+    pub rules: Rules,
+    /// MAX_NR_GENS
+    gens: u64,
+    pub max_seq: u64,
+    pub min_seq: [u64; 2],
+    /// By generation and type.
+    lists: Lists,
+    /// Pages whose flags say so; they may still be on an older list.
+    pages_in: Vec<[u64; 2]>,
+    pub tiers: [Tiers; 2],
+    /// [`page`] bits.
+    pub bits: Vec<u8>,
+    /// Generation and LRU_REFS.
+    gen: Vec<u8>,
+    refs: Vec<u8>,
+    /// What became young since the last walk.
+    young: Vec<u32>,
+}
+
+impl Generations {
+    /// For so many pages, with MAX_NR_GENS generations.
+    pub fn new(pages: u32, gens: u64, rules: Rules) -> Generations {
+        Generations {
+            rules,
+            gens,
+            // lru_gen_init_lruvec()
+            max_seq: MIN_GENS + 1,
+            min_seq: [0; 2],
+            lists: Lists::new(pages, gens as usize * 2),
+            pages_in: vec![[0; 2]; gens as usize],
+            tiers: Default::default(),
+            bits: zeroed(pages as usize),
+            gen: zeroed(pages as usize),
+            refs: zeroed(pages as usize),
+            young: Vec::new(),
+        }
+    }
+
+    fn index(&self, seq: u64) -> u8 {
+        (seq % self.gens) as u8
+    }
+
+    fn list(gen: u8, kind: usize) -> usize {
+        usize::from(gen) * 2 + kind
+    }
+
+    /// folio_is_file_lru()
+    #[inline(always)]
+    pub fn kind(&self, id: u32) -> usize {
+        usize::from(self.bits[id as usize] & page::FILE != 0)
+    }
+
+    /// get_nr_gens()
+    pub fn count(&self, kind: usize) -> u64 {
+        self.max_seq - self.min_seq[kind] + 1
+    }
+
+    /// Pages of the types that may be evicted.
+    pub fn total(&self, first: usize) -> u64 {
+        let all = self.pages_in.iter();
+        all.map(|by_type| by_type[first..].iter().sum::<u64>())
+            .sum()
+    }
+
+    /// folio_lru_refs() and lru_tier_from_refs()
+    pub fn refs_and_tier(&self, id: u32) -> (u8, usize) {
+        let bits = self.bits[id as usize];
+        let workingset = bits & page::WORKINGSET != 0;
+        let refs = match self.rules {
+            Rules::V6_12 => self.refs[id as usize] + u8::from(workingset),
+            Rules::V7 if bits & page::REFERENCED == 0 => 0,
+            Rules::V7 => self.refs[id as usize] + 1,
+        };
+        (refs, tier_of(refs, workingset, self.rules))
+    }
+
+    /// folio_inc_refs() of 6.12, lru_gen_inc_refs() of 7.x: an access through a descriptor.
+    #[inline]
+    pub fn inc_refs(&mut self, id: u32) {
+        let bits = &mut self.bits[id as usize];
+        let refs = &mut self.refs[id as usize];
+        if *bits & page::REFERENCED == 0 {
+            *bits |= page::REFERENCED;
+            if self.rules == Rules::V7 {
+                *refs = 0;
+            }
+            return;
+        }
+        match self.rules {
+            Rules::V6_12 if *bits & page::WORKINGSET == 0 => *bits |= page::WORKINGSET,
+            Rules::V7 if *refs == MOST_REFS => *bits |= page::WORKINGSET,
+            _ => *refs = (*refs + 1).min(MOST_REFS),
+        }
+    }
+
+    /// An access through a page table.
+    #[inline(always)]
+    pub fn set_young(&mut self, id: u32) {
+        let bits = &mut self.bits[id as usize];
+        if *bits & page::YOUNG == 0 {
+            *bits |= page::YOUNG;
+            self.young.push(id);
+        }
+    }
+
+    /// The sequence number of the generation that lru_gen_add_folio() puts a page in.
+    pub fn seq_for(&self, id: u32) -> u64 {
+        let bits = self.bits[id as usize];
+        let kind = self.kind(id);
+        let min_seq = self.min_seq[kind];
+        if self.rules == Rules::V7 {
+            // lru_gen_folio_seq()
+            let workingset = bits & page::WORKINGSET != 0;
+            let from_top = if bits & page::ACTIVE != 0 {
+                MIN_GENS - u64::from(workingset)
+            } else if kind == ANON {
+                MIN_GENS
+            } else {
+                self.gens - u64::from(workingset || bits & page::REFERENCED != 0)
+            };
+            return (self.max_seq + 1).saturating_sub(from_top).max(min_seq);
+        }
+        if bits & page::ACTIVE != 0 {
+            self.max_seq
+        } else if kind == ANON {
+            self.max_seq - 1
+        } else if min_seq + MIN_GENS >= self.max_seq {
+            min_seq
+        } else {
+            min_seq + 1
+        }
+    }
+
+    /// lru_gen_add_folio()
+    pub fn add(&mut self, id: u32) {
+        let kind = self.kind(id);
+        let gen = self.index(self.seq_for(id));
+        let bits = &mut self.bits[id as usize];
+        if self.rules == Rules::V6_12 && *bits & page::ACTIVE != 0 {
+            *bits &= !page::REFERENCED;
+            self.refs[id as usize] = 0;
+        }
+        *bits &= !page::ACTIVE;
+        self.gen[id as usize] = gen;
+        self.pages_in[usize::from(gen)][kind] += 1;
+        self.lists.add(Self::list(gen, kind), id);
+    }
+
+    /// The oldest page of the oldest generation, which stays there.
+    pub fn oldest(&self, kind: usize) -> Option<u32> {
+        self.tail_of(self.min_seq[kind], kind)
+    }
+
+    /// The oldest page of a generation.
+    pub fn tail_of(&self, seq: u64, kind: usize) -> Option<u32> {
+        self.lists.tail(Self::list(self.index(seq), kind))
+    }
+
+    /// sort_folio(): true when the page was promoted or protected, and so is not to be evicted.
+    pub fn sort(&mut self, id: u32, highest_evicted: usize) -> bool {
+        let kind = self.kind(id);
+        let oldest = self.index(self.min_seq[kind]);
+        let gen = self.gen[id as usize];
+        if gen != oldest {
+            self.lists.del(id);
+            self.lists.add(Self::list(gen, kind), id);
+            return true;
+        }
+        let (refs, tier) = self.refs_and_tier(id);
+        let workingset = self.bits[id as usize] & page::WORKINGSET != 0;
+        let (most, counted) = match self.rules {
+            Rules::V6_12 => (refs == MOST_REFS + 1, true),
+            Rules::V7 => {
+                let lazily = refs + u8::from(workingset) == MOST_REFS + 2;
+                (lazily, !lazily)
+            }
+        };
+        if tier <= highest_evicted && !most {
+            return false;
+        }
+        self.inc_gen(id);
+        let list = Self::list(self.gen[id as usize], kind);
+        self.lists.del(id);
+        match self.rules {
+            Rules::V6_12 => self.lists.add_tail(list, id),
+            Rules::V7 => self.lists.add(list, id),
+        }
+        if counted {
+            self.tiers[kind].protected[tier] += 1;
+        }
+        true
+    }
+
+    /// folio_inc_gen() of a page that is still in the oldest generation.
+    fn inc_gen(&mut self, id: u32) {
+        let kind = self.kind(id);
+        let old = self.index(self.min_seq[kind]);
+        let new = self.index(self.min_seq[kind] + 1);
+        self.bits[id as usize] &= !(page::REFERENCED | page::WORKINGSET);
+        self.refs[id as usize] = 0;
+        self.gen[id as usize] = new;
+        self.pages_in[usize::from(old)][kind] -= 1;
+        self.pages_in[usize::from(new)][kind] += 1;
+    }
+
+    /// isolate_folio() and lru_gen_del_folio()
+    pub fn isolate(&mut self, id: u32) {
+        let kind = self.kind(id);
+        if self.bits[id as usize] & page::REFERENCED == 0 {
+            self.refs[id as usize] = 0;
+        }
+        if self.rules == Rules::V6_12 {
+            self.bits[id as usize] &= !page::REFERENCED;
+        }
+        self.lists.del(id);
+        self.pages_in[usize::from(self.gen[id as usize])][kind] -= 1;
+    }
+
+    /// The page is gone.
+    pub fn drop_page(&mut self, id: u32) {
+        self.bits[id as usize] = 0;
+        self.refs[id as usize] = 0;
+    }
+
+    /// Sets LRU_REFS of a page that refaulted.
+    pub fn restore_refs(&mut self, id: u32, refs: u8) {
+        self.refs[id as usize] = refs.min(MOST_REFS);
+    }
+
+    /// A page that was isolated and could not be evicted: evict_folios() makes it active.
+    pub fn reject(&mut self, id: u32) {
+        let oldest = self.min_seq[self.kind(id)];
+        if self.rules == Rules::V6_12 || self.seq_for(id) == oldest {
+            self.bits[id as usize] &= !(page::REFERENCED | page::WORKINGSET);
+            self.refs[id as usize] = 0;
+            self.bits[id as usize] |= page::ACTIVE;
+        }
+        self.add(id);
+    }
+
+    /// lru_gen_set_refs() of 7.x, on a page that eviction found young: true when it is activated.
+    pub fn set_refs(&mut self, id: u32) -> bool {
+        let bits = self.bits[id as usize];
+        if bits & (page::REFERENCED | page::WORKINGSET) == 0 {
+            let exec = page::EXEC | page::FILE;
+            if bits & exec == exec {
+                self.bits[id as usize] |= page::WORKINGSET;
+                return true;
+            }
+            self.refs[id as usize] = 0;
+            self.bits[id as usize] |= page::REFERENCED;
+            return false;
+        }
+        if self.refs_and_tier(id).0 > 1 {
+            self.bits[id as usize] = bits & !page::REFERENCED | page::WORKINGSET;
+            self.refs[id as usize] = 0;
+        } else {
+            self.inc_refs(id);
+        }
+        true
+    }
+
+    /// folio_update_gen() for every page that is young: what the page-table walk of aging does.
+    fn walk(&mut self) {
+        let newest = self.index(self.max_seq);
+        for id in std::mem::take(&mut self.young) {
+            let bits = self.bits[id as usize];
+            if bits & page::YOUNG == 0 || bits & page::PRESENT == 0 {
+                continue;
+            }
+            let mut bits = bits & !page::YOUNG;
+            let exec = page::EXEC | page::FILE;
+            if self.rules == Rules::V7
+                && bits & (page::REFERENCED | page::WORKINGSET) == 0
+                && bits & exec != exec
+            {
+                self.refs[id as usize] = 0;
+                self.bits[id as usize] = bits | page::REFERENCED;
+                continue;
+            }
+            bits &= !(page::REFERENCED | page::WORKINGSET);
+            if self.rules == Rules::V7 {
+                bits |= page::WORKINGSET;
+            }
+            self.bits[id as usize] = bits;
+            self.refs[id as usize] = 0;
+            let kind = self.kind(id);
+            let before = std::mem::replace(&mut self.gen[id as usize], newest);
+            self.pages_in[usize::from(before)][kind] -= 1;
+            self.pages_in[usize::from(newest)][kind] += 1;
+        }
+    }
+
+    /// try_to_inc_max_seq(): young pages go to the youngest generation, then a younger one begins.
+    pub fn inc_max_seq(&mut self) {
+        self.walk();
+        for kind in [FILE, ANON] {
+            if self.count(kind) == self.gens {
+                self.inc_min_seq(kind);
+            }
+        }
+        self.max_seq += 1;
+    }
+
+    /// inc_min_seq(): the oldest generation is merged into the next.
+    fn inc_min_seq(&mut self, kind: usize) {
+        while let Some(id) = self.oldest(kind) {
+            if self.gen[id as usize] == self.index(self.min_seq[kind]) {
+                self.inc_gen(id);
+            }
+            self.lists.del(id);
+            let list = Self::list(self.gen[id as usize], kind);
+            self.lists.add_tail(list, id);
+        }
+        self.tiers[kind].carry_over();
+        self.min_seq[kind] += 1;
+    }
+
+    /// try_to_inc_min_seq(): generations that are empty are done with. `first`: [`ANON`], or [`FILE`]
+    /// when anonymous memory cannot be reclaimed. True when anything moved.
+    pub fn try_to_inc_min_seq(&mut self, first: usize) -> bool {
+        let mut min_seq = self.min_seq;
+        for (kind, seq) in min_seq.iter_mut().enumerate().skip(first) {
+            while *seq + MIN_GENS <= self.max_seq {
+                let list = Self::list(self.index(*seq), kind);
+                if self.lists.tail(list).is_some() {
+                    break;
+                }
+                *seq += 1;
+            }
+        }
+        if first == ANON {
+            self.bind(&mut min_seq);
+        }
+        let mut moved = false;
+        for (kind, &seq) in min_seq.iter().enumerate().skip(first) {
+            if seq > self.min_seq[kind] {
+                self.tiers[kind].carry_over();
+                self.min_seq[kind] = seq;
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// Neither type may run away from the other: 6.12 keeps anon at or behind file, 7.x keeps the
+    /// distance within what can be evicted.
+    fn bind(&self, min_seq: &mut [u64; 2]) {
+        match self.rules {
+            Rules::V6_12 => {
+                min_seq[ANON] = min_seq[ANON].min(min_seq[FILE]);
+                min_seq[FILE] = min_seq[ANON].max(self.min_seq[FILE]);
+            }
+            Rules::V7 => {
+                let seq = self.max_seq - MIN_GENS;
+                for (one, other) in [(ANON, FILE), (FILE, ANON)] {
+                    if min_seq[one] > seq && min_seq[other] < seq {
+                        min_seq[one] = seq;
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What [`should_run_aging`] looks at.
+    pub fn age(&self, first: usize) -> Age {
+        let mut age = Age {
+            min_seq: self.min_seq[first],
+            max_seq: self.max_seq,
+            young: 0,
+            old: 0,
+            total: 0,
+        };
+        for kind in first..=FILE {
+            for seq in self.min_seq[kind]..=self.max_seq {
+                let pages = self.pages_in[usize::from(self.index(seq))][kind];
+                age.total += pages;
+                if seq == self.max_seq {
+                    age.young += pages;
+                } else if seq + MIN_GENS == self.max_seq {
+                    age.old += pages;
+                }
+            }
+        }
+        age
+    }
+
+    /// Asks for the memory of a page.
+    #[inline(always)]
+    pub fn prefetch(&self, id: u32) {
+        crate::huge::prefetch(&self.bits, id as usize);
+        crate::huge::prefetch(&self.refs, id as usize);
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.bits.len() * 3 + self.lists.bytes() + self.young.capacity() * 4
+    }
+}
+
+#[cfg(test)]
+#[path = "generations_tests.rs"]
+mod tests;

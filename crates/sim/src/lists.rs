@@ -1,0 +1,111 @@
+//! Doubly linked lists of objects, linked by number: an object is on one of them at most.
+use crate::huge::{filled, prefetch};
+
+#[derive(Clone, Copy)]
+struct Links {
+    /// Towards the head: the young end.
+    younger: u32,
+    older: u32,
+}
+
+/// A few lists over the same pages.
+pub struct Lists {
+    /// Pages, then a ring's beginning for each list.
+    links: Vec<Links>,
+    pages: u32,
+}
+
+impl Lists {
+    /// So many empty lists of pages below `pages`.
+    pub fn new(pages: u32, lists: usize) -> Lists {
+        let none = Links {
+            younger: 0,
+            older: 0,
+        };
+        let mut links = filled(pages as usize + lists, none);
+        for (index, ring) in links.iter_mut().enumerate().skip(pages as usize) {
+            ring.younger = index as u32;
+            ring.older = index as u32;
+        }
+        Lists { links, pages }
+    }
+
+    /// list_add(): at the head.
+    #[inline]
+    pub fn add(&mut self, list: usize, page: u32) {
+        let ring = self.pages + list as u32;
+        let older = self.links[ring as usize].older;
+        self.put_between(ring, older, page);
+    }
+
+    /// list_add_tail()
+    #[inline]
+    pub fn add_tail(&mut self, list: usize, page: u32) {
+        let ring = self.pages + list as u32;
+        let younger = self.links[ring as usize].younger;
+        self.put_between(younger, ring, page);
+    }
+
+    #[inline(always)]
+    fn put_between(&mut self, younger: u32, older: u32, page: u32) {
+        self.links[page as usize] = Links { younger, older };
+        self.links[younger as usize].older = page;
+        self.links[older as usize].younger = page;
+    }
+
+    /// list_del()
+    #[inline]
+    pub fn del(&mut self, page: u32) {
+        let Links { younger, older } = self.links[page as usize];
+        self.links[younger as usize].older = older;
+        self.links[older as usize].younger = younger;
+    }
+
+    /// The oldest page.
+    #[inline]
+    pub fn tail(&self, list: usize) -> Option<u32> {
+        let page = self.links[self.pages as usize + list].younger;
+        if page >= self.pages {
+            return None;
+        }
+        prefetch(&self.links, self.links[page as usize].younger as usize);
+        Some(page)
+    }
+
+    /// Where a list begins and ends: a place between its youngest and its oldest page.
+    pub fn ring(&self, list: usize) -> u32 {
+        self.pages + list as u32
+    }
+
+    /// The next younger page, or the ring's place after the youngest.
+    #[inline(always)]
+    pub fn younger(&self, place: u32) -> u32 {
+        self.links[place as usize].younger
+    }
+
+    /// Puts a page just older than a place.
+    #[inline]
+    pub fn insert_older(&mut self, place: u32, page: u32) {
+        let older = self.links[place as usize].older;
+        self.put_between(place, older, page);
+    }
+
+    /// Asks for the memory of a page's links.
+    #[inline(always)]
+    pub fn prefetch(&self, page: u32) {
+        prefetch(&self.links, page as usize);
+    }
+
+    /// Asks for its neighbours', once its own are there.
+    #[inline(always)]
+    pub fn prefetch_neighbours(&self, page: u32) {
+        let Links { younger, older } = self.links[page as usize];
+        prefetch(&self.links, younger as usize);
+        prefetch(&self.links, older as usize);
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.links.len() * size_of::<Links>()
+    }
+}

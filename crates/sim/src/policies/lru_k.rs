@@ -1,0 +1,158 @@
+//! LRU-K: the object whose K-th last access is longest ago goes; what has not had K accesses goes
+//! before, least recently used first. The history of what was evicted is kept, as the paper does.
+//!
+//! The K-th last access is a position of the trace, so the order is a set of positions.
+use super::lru_k_correlated::Correlated;
+use crate::bits::Bits;
+use crate::huge::{filled, prefetch, zeroed};
+use crate::lane::Lane;
+use crate::{Description, Parameter, Policy, Setup};
+
+pub const POLICY: Description = Description {
+    name: "lru-k",
+    paper: "E. J. O'Neil, P. E. O'Neil, G. Weikum, The LRU-K Page Replacement Algorithm For Database Disk Buffering, SIGMOD 1993",
+    parameters: &[
+        Parameter {
+            name: "k",
+            default: "2",
+            help: "accesses that are looked back, 1 to 8",
+        },
+        Parameter {
+            name: "crp",
+            default: "0",
+            help: "correlated reference period, in requests: accesses within it count as one, and what was accessed within it is not evicted (slower above 0)",
+        },
+        Parameter {
+            name: "retain",
+            default: "true",
+            help: "true or false: keep the history of what was evicted",
+        },
+    ],
+    build: |setup| {
+        let (k, retain) = (setup.value_in("k", 1..=8)?, setup.value("retain")?);
+        let crp = setup.value("crp")?;
+        Ok(match (crp, k) {
+            (0, 1) => Box::new(LruK::<1>::new(setup, retain)),
+            (0, 2) => Box::new(LruK::<2>::new(setup, retain)),
+            (0, 3) => Box::new(LruK::<3>::new(setup, retain)),
+            (0, 4) => Box::new(LruK::<4>::new(setup, retain)),
+            (0, 5) => Box::new(LruK::<5>::new(setup, retain)),
+            (0, 6) => Box::new(LruK::<6>::new(setup, retain)),
+            (0, 7) => Box::new(LruK::<7>::new(setup, retain)),
+            (0, 8) => Box::new(LruK::<8>::new(setup, retain)),
+            _ => Box::new(Correlated::new(setup, k, crp, retain)),
+        })
+    },
+};
+
+struct LruK<'a, const K: usize> {
+    ids: &'a [u32],
+    retain: bool,
+    free: u32,
+    resident: Vec<bool>,
+    /// By object: positions (from 1) of the last accesses, latest first; 0 is none.
+    history: Vec<[u32; K]>,
+    /// Last accesses of what is resident and has not had K: an LRU list.
+    few: Lane,
+    few_tail: u32,
+    few_held: u32,
+    /// K-th last accesses of what is resident and has had K.
+    full: Bits,
+    /// None of them is before this.
+    full_from: usize,
+}
+
+impl<'a, const K: usize> LruK<'a, K> {
+    fn new(setup: &Setup<'a, '_>, retain: bool) -> LruK<'a, K> {
+        let objects = setup.input.objects() as usize;
+        let requests = setup.input.ids().len();
+        LruK {
+            ids: setup.input.ids(),
+            retain,
+            free: setup.size,
+            resident: zeroed(objects),
+            history: filled(objects, [0; K]),
+            few: Lane::new(requests),
+            few_tail: 0,
+            few_held: 0,
+            full: Bits::new(requests + 1),
+            full_from: 0,
+        }
+    }
+
+    fn evict(&mut self) {
+        let position = if self.few_held > 0 {
+            self.few_held -= 1;
+            self.few_tail = self.few.after(self.few_tail);
+            self.few_tail as usize
+        } else {
+            let position = self.full.at_or_after(self.full_from);
+            self.full_from = position.expect("a full cache has a victim");
+            self.full.remove(self.full_from);
+            // The next victim's place in the trace is far away: ask for it while there is time.
+            if let Some(next) = self.full.at_or_after(self.full_from) {
+                prefetch(self.ids, next - 1);
+            }
+            self.full_from
+        };
+        let id = self.ids[position - 1] as usize;
+        self.resident[id] = false;
+        if !self.retain {
+            self.history[id] = [0; K];
+        }
+    }
+}
+
+impl<const K: usize> Policy for LruK<'_, K> {
+    #[inline(always)]
+    fn request(&mut self, id: u32, at: usize) -> bool {
+        let now = at as u32 + 1;
+        let place = id as usize;
+        let hit = self.resident[place];
+        if !hit {
+            if self.free > 0 {
+                self.free -= 1;
+            } else {
+                self.evict();
+            }
+            self.resident[place] = true;
+        }
+        let history = &mut self.history[place];
+        let (latest, oldest) = (history[0], history[K - 1]);
+        history.copy_within(..K - 1, 1);
+        history[0] = now;
+        let key = history[K - 1] as usize;
+        if hit && oldest != 0 {
+            self.full.remove(oldest as usize);
+        } else if hit {
+            self.few.clear(latest);
+            self.few_held -= 1;
+        }
+        if key != 0 {
+            self.full.insert(key);
+            self.full_from = self.full_from.min(key);
+        } else {
+            self.few.mark(now);
+            self.few_held += 1;
+        }
+        hit
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, id: u32) {
+        prefetch(&self.resident, id as usize);
+        prefetch(&self.history, id as usize);
+    }
+
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        // Where it stands, and where it will stand.
+        let history = &self.history[id as usize];
+        self.full.prefetch(history[K - 1] as usize);
+        self.full.prefetch(history[K.saturating_sub(2)] as usize);
+    }
+
+    fn bytes(&self) -> usize {
+        self.resident.len() + self.history.len() * 4 * K + self.few.bytes() + self.full.bytes()
+    }
+}

@@ -1,0 +1,394 @@
+//! Linux's multi-gen LRU: see [`crate::linux`].
+use crate::huge::{prefetch, zeroed};
+use crate::linux::classic::{check_references, References};
+use crate::linux::generations::{should_run_aging, Generations, MIN_GENS};
+use crate::linux::pid::{type_to_scan, Rules, MIN_LRU_BATCH};
+use crate::linux::{
+    is_mapped, new_page, page, Accesses, ACCESS_HELP, ANON, DEF_PRIORITY, FILE,
+    MAX_RECLAIM_RETRIES, MAX_SWAPPINESS,
+};
+use crate::{Description, Error, Parameter, Policy, Setup};
+
+pub const POLICY: Description = Description {
+    name: "mglru",
+    paper: "Linux 6.12 and 7.3, CONFIG_LRU_GEN, mm/vmscan.c and mm/workingset.c: generations, tiers, PID controller",
+    parameters: &[
+        Parameter { name: "kernel", default: "6.12", help: "whose rules: 6.12 or 7.3" },
+        Parameter { name: "generations", default: "4", help: "MAX_NR_GENS, 3 to 16 (the kernel has 4)" },
+        Parameter { name: "access", default: "trace", help: ACCESS_HELP },
+        Parameter { name: "swap", default: "true", help: "true or false: anonymous memory can be reclaimed" },
+        Parameter { name: "swappiness", default: "60", help: "vm.swappiness, 0 to 200" },
+        Parameter { name: "batch", default: "32", help: "pages that a fault without room reclaims at least (at most a quarter of the size), 1 to 4096" },
+    ],
+    build: |setup| Ok(Box::new(Mglru::new(setup)?)),
+};
+
+/// MAX_LRU_BATCH
+const MAX_LRU_BATCH: u64 = 4096;
+
+/// Bits of a shadow's sequence number.
+const SEQ: u64 = (1 << 28) - 1;
+
+struct Mglru<'a> {
+    accesses: Accesses<'a>,
+    rules: Rules,
+    /// 0 when anonymous memory cannot be reclaimed.
+    swappiness: u64,
+    size: u32,
+    batch: u32,
+    resident: u32,
+    lruvec: Generations,
+    /// By page: min_seq, accesses and PG_workingset at its eviction, and 1; 0 is none.
+    shadows: Vec<u32>,
+    isolated: Vec<u32>,
+    refault: [u64; 2],
+    activate: [u64; 2],
+    restore: [u64; 2],
+    stolen: [u64; 2],
+    scanned: u64,
+    sorted: u64,
+    aged: u64,
+    out_of_memory: u64,
+}
+
+impl<'a> Mglru<'a> {
+    fn new(setup: &Setup<'a, '_>) -> Result<Mglru<'a>, Error> {
+        let kernel: String = setup.value("kernel")?;
+        let rules = match kernel.as_str() {
+            "6.12" => Rules::V6_12,
+            "7.3" => Rules::V7,
+            other => return Err(setup.refuse("kernel", other, "6.12 or 7.3")),
+        };
+        let generations = setup.value_in("generations", 3..=16)?;
+        let batch: u32 = setup.value_in("batch", 1..=4096)?;
+        let swappiness = setup.value_in("swappiness", 0..=MAX_SWAPPINESS)?;
+        let objects = setup.input.objects();
+        Ok(Mglru {
+            accesses: Accesses::new(setup)?,
+            rules,
+            swappiness: if setup.value("swap")? { swappiness } else { 0 },
+            size: setup.size,
+            batch: batch.min((setup.size / 4).max(1)),
+            resident: 0,
+            lruvec: Generations::new(objects, generations, rules),
+            shadows: zeroed(objects as usize),
+            isolated: Vec::new(),
+            refault: [0; 2],
+            activate: [0; 2],
+            restore: [0; 2],
+            stolen: [0; 2],
+            scanned: 0,
+            sorted: 0,
+            aged: 0,
+            out_of_memory: 0,
+        })
+    }
+
+    /// The first type that may be evicted.
+    fn first(&self) -> usize {
+        if self.swappiness == 0 {
+            FILE
+        } else {
+            ANON
+        }
+    }
+
+    /// lru_gen_eviction()
+    fn evict(&mut self, id: u32) {
+        let kind = self.lruvec.kind(id);
+        let (refs, tier) = self.lruvec.refs_and_tier(id);
+        let workingset = match self.rules {
+            Rules::V6_12 => refs > 0,
+            Rules::V7 => self.lruvec.bits[id as usize] & page::WORKINGSET != 0,
+        };
+        let seq = (self.lruvec.min_seq[kind] & SEQ) as u32;
+        let refs = u32::from(refs.saturating_sub(1).min(3));
+        self.shadows[id as usize] = seq << 4 | refs << 2 | u32::from(workingset) << 1 | 1;
+        self.lruvec.tiers[kind].evicted[tier] += 1;
+        self.stolen[kind] += 1;
+        self.lruvec.drop_page(id);
+        self.resident -= 1;
+    }
+
+    /// lru_gen_refault()
+    fn refault(&mut self, id: u32, shadow: u32, in_fault: bool) {
+        let kind = self.lruvec.kind(id);
+        self.refault[kind] += 1;
+        let seq = u64::from(shadow >> 4);
+        // lru_gen_test_recent()
+        let recent = match self.rules {
+            Rules::V6_12 => seq == self.lruvec.min_seq[kind] & SEQ,
+            Rules::V7 => (self.lruvec.max_seq & SEQ).abs_diff(seq) < 4,
+        };
+        if !recent {
+            return;
+        }
+        let (token, workingset) = ((shadow >> 2 & 3) as u8, shadow & 2 != 0);
+        if self.rules == Rules::V7 {
+            let tier = crate::linux::pid::tier_of(token + 1, workingset, self.rules);
+            self.lruvec.tiers[kind].refaulted[tier] += 1;
+            if workingset {
+                self.activate[kind] += u64::from(in_fault);
+                self.restore[kind] += 1;
+                self.lruvec.bits[id as usize] |= page::WORKINGSET;
+            } else {
+                self.lruvec.restore_refs(id, token);
+            }
+            return;
+        }
+        let refs = token + u8::from(workingset);
+        let tier = crate::linux::pid::tier_of(refs, workingset, self.rules);
+        self.lruvec.tiers[kind].refaulted[tier] += 1;
+        self.activate[kind] += 1;
+        if in_fault || refs >= 3 {
+            self.lruvec.bits[id as usize] |= page::WORKINGSET;
+            self.lruvec.restore_refs(id, 3);
+            self.restore[kind] += 1;
+        }
+    }
+
+    fn fault(&mut self, id: u32, at: usize) {
+        if self.resident == self.size {
+            self.reclaim();
+        }
+        let access = self.accesses.at(at);
+        let in_fault = is_mapped(access);
+        self.lruvec.bits[id as usize] = new_page(access);
+        let shadow = self.shadows[id as usize];
+        if shadow != 0 {
+            self.refault(id, shadow, in_fault);
+        }
+        if in_fault {
+            // folio_add_lru()
+            self.lruvec.bits[id as usize] |= page::ACTIVE;
+        }
+        self.lruvec.add(id);
+        self.resident += 1;
+        if in_fault {
+            self.lruvec.set_young(id);
+        } else {
+            self.lruvec.inc_refs(id);
+        }
+    }
+
+    /// do_try_to_free_pages()
+    fn reclaim(&mut self) {
+        let before = self.resident;
+        for _ in 0..MAX_RECLAIM_RETRIES {
+            for priority in (0..=DEF_PRIORITY).rev() {
+                self.shrink(priority);
+                if before - self.resident >= self.batch {
+                    return;
+                }
+            }
+            if self.resident < before {
+                return;
+            }
+        }
+        // Where the kernel would kill: nothing of the types that may be evicted is left.
+        self.out_of_memory += 1;
+        for kind in [FILE, ANON] {
+            let oldest = (self.lruvec.min_seq[kind]..=self.lruvec.max_seq)
+                .find_map(|seq| self.lruvec.tail_of(seq, kind));
+            if let Some(id) = oldest {
+                self.lruvec.isolate(id);
+                self.evict(id);
+                return;
+            }
+        }
+    }
+
+    /// try_to_shrink_lruvec()
+    fn shrink(&mut self, priority: u32) {
+        let start = self.resident;
+        let mut scanned = 0;
+        let first = self.first();
+        let budget = self.lruvec.total(first) >> priority;
+        loop {
+            if self.rules == Rules::V6_12 {
+                // get_nr_to_scan()
+                if should_run_aging(&self.lruvec.age(first)) && priority != DEF_PRIORITY {
+                    self.age();
+                    return;
+                }
+            } else if budget == 0 {
+                return;
+            } else {
+                // should_run_aging() of 7.x
+                let gap = self.lruvec.max_seq - self.evictable_min_seq();
+                if gap < MIN_GENS || (gap == MIN_GENS && priority != DEF_PRIORITY) {
+                    self.age();
+                }
+            }
+            let to_scan = match self.rules {
+                Rules::V6_12 => self.lruvec.total(first) >> priority,
+                Rules::V7 => budget.saturating_sub(scanned),
+            };
+            if to_scan == 0 {
+                return;
+            }
+            let most = match self.rules {
+                Rules::V6_12 => MAX_LRU_BATCH,
+                Rules::V7 => to_scan.min(MIN_LRU_BATCH),
+            };
+            let delta = self.evict_folios(most);
+            scanned += delta;
+            let done = self.rules == Rules::V6_12 && scanned >= to_scan;
+            if delta == 0 || done || start - self.resident >= self.batch {
+                return;
+            }
+        }
+    }
+
+    fn age(&mut self) {
+        self.lruvec.inc_max_seq();
+        self.aged += 1;
+    }
+
+    /// evictable_min_seq() of 7.x
+    fn evictable_min_seq(&self) -> u64 {
+        let [anon, file] = self.lruvec.min_seq;
+        match self.swappiness {
+            0 => file,
+            _ => anon.min(file),
+        }
+    }
+
+    /// isolate_folios(): pages that were looked at.
+    fn isolate_folios(&mut self, most: u64) -> u64 {
+        let min_seq = self.lruvec.min_seq;
+        let (mut kind, mut tier) = match (self.rules, self.swappiness) {
+            (_, 0) => (FILE, None),
+            (Rules::V6_12, _) if min_seq[ANON] < min_seq[FILE] => (ANON, None),
+            (Rules::V6_12, 1) => (FILE, None),
+            (Rules::V6_12, MAX_SWAPPINESS) => (ANON, None),
+            (rules, swappiness) => type_to_scan(&self.lruvec.tiers, swappiness, rules),
+        };
+        let mut total = 0;
+        for _ in self.first()..=FILE {
+            let highest =
+                tier.unwrap_or_else(|| self.lruvec.tiers[kind].highest_evicted(self.rules));
+            let scanned = self.scan_folios(kind, highest, most);
+            total += scanned;
+            // 7.x: a type that had something to sort is not left for the other.
+            let keep = self.rules == Rules::V7 && scanned > 0;
+            if !self.isolated.is_empty() || (self.rules == Rules::V6_12 && scanned > 0) {
+                break;
+            }
+            if !keep {
+                kind = 1 - kind;
+            }
+            tier = None;
+        }
+        total
+    }
+
+    /// scan_folios()
+    fn scan_folios(&mut self, kind: usize, highest: usize, most: u64) -> u64 {
+        if self.lruvec.count(kind) == MIN_GENS {
+            return 0;
+        }
+        let mut scanned = 0;
+        while scanned < most && (self.isolated.len() as u64) < MIN_LRU_BATCH {
+            let Some(id) = self.lruvec.oldest(kind) else {
+                break;
+            };
+            scanned += 1;
+            if self.lruvec.sort(id, highest) {
+                self.sorted += 1;
+            } else {
+                self.lruvec.isolate(id);
+                self.isolated.push(id);
+                self.scanned += 1;
+            }
+        }
+        let spent = scanned == most && self.rules == Rules::V6_12;
+        match self.rules {
+            Rules::V6_12 if self.isolated.is_empty() && !spent => 0,
+            _ => scanned,
+        }
+    }
+
+    /// evict_folios() and shrink_folio_list()
+    fn evict_folios(&mut self, most: u64) -> u64 {
+        let first = self.first();
+        if self.rules == Rules::V7 {
+            self.lruvec.try_to_inc_min_seq(first);
+        }
+        let mut scanned = self.isolate_folios(most);
+        let moved = self.lruvec.try_to_inc_min_seq(first);
+        if self.rules == Rules::V6_12 {
+            scanned += u64::from(moved);
+            if self.lruvec.count(first) == MIN_GENS {
+                scanned = 0;
+            }
+        }
+        let mut isolated = std::mem::take(&mut self.isolated);
+        for id in isolated.drain(..) {
+            if self.is_spared(id) {
+                self.lruvec.reject(id);
+            } else {
+                self.evict(id);
+            }
+        }
+        self.isolated = isolated;
+        scanned
+    }
+
+    /// folio_check_references()
+    fn is_spared(&mut self, id: u32) -> bool {
+        let bits = &mut self.lruvec.bits[id as usize];
+        if self.rules == Rules::V6_12 {
+            return check_references(bits) != References::Reclaim;
+        }
+        let young = *bits & page::YOUNG != 0;
+        *bits &= !page::YOUNG;
+        if young && self.lruvec.set_refs(id) {
+            self.lruvec.bits[id as usize] |= page::ACTIVE;
+        }
+        young
+    }
+}
+
+impl Policy for Mglru<'_> {
+    #[inline(always)]
+    fn request(&mut self, id: u32, at: usize) -> bool {
+        if self.lruvec.bits[id as usize] == 0 {
+            self.fault(id, at);
+            return false;
+        }
+        if is_mapped(self.accesses.at(at)) {
+            self.lruvec.set_young(id);
+        } else {
+            self.lruvec.inc_refs(id);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, id: u32) {
+        self.lruvec.prefetch(id);
+        prefetch(&self.shadows, id as usize);
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("pgscan", self.scanned),
+            ("pgrefill", self.sorted),
+            ("pgsteal_anon", self.stolen[ANON]),
+            ("pgsteal_file", self.stolen[FILE]),
+            ("workingset_refault_anon", self.refault[ANON]),
+            ("workingset_refault_file", self.refault[FILE]),
+            ("workingset_activate_anon", self.activate[ANON]),
+            ("workingset_activate_file", self.activate[FILE]),
+            ("workingset_restore_anon", self.restore[ANON]),
+            ("workingset_restore_file", self.restore[FILE]),
+            ("generations_begun", self.aged),
+            ("oom", self.out_of_memory),
+        ]
+    }
+
+    fn bytes(&self) -> usize {
+        self.shadows.len() * 4 + self.lruvec.bytes()
+    }
+}

@@ -1,0 +1,18 @@
+//! Every policy once more, slow and obvious: lists are vectors that are searched from end to end, the
+//! oldest first. Each takes the ids and the size and returns the misses.
+pub mod adaptive;
+pub mod clocks;
+pub mod frequency;
+pub mod simple;
+pub mod stacks;
+
+/// Takes `id` out of a list; was it there?
+pub fn take(list: &mut Vec<u32>, id: u32) -> bool {
+    match list.iter().position(|&other| other == id) {
+        Some(at) => {
+            list.remove(at);
+            true
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,62 @@
+//! Huge pages and prefetches: what a far access costs.
+use std::mem::size_of;
+
+/// Asks for transparent huge pages behind a vector's whole capacity; call it before filling it.
+/// Nothing happens where the kernel has none or the vector is smaller than one.
+pub fn advise_huge<T>(vector: &mut Vec<T>) {
+    const HUGE: usize = 2 << 20;
+    const PAGE: usize = 4096;
+    let bytes = vector.capacity() * size_of::<T>();
+    if bytes < HUGE || cfg!(miri) {
+        return;
+    }
+    let address = vector.as_mut_ptr() as usize;
+    let (start, end) = (
+        address.next_multiple_of(PAGE),
+        (address + bytes) & !(PAGE - 1),
+    );
+    // SAFETY: the range lies within one live allocation, and this advice changes no contents.
+    let advised = unsafe {
+        rustix::mm::madvise(
+            start as *mut _,
+            end - start,
+            rustix::mm::Advice::LinuxHugepage,
+        )
+    };
+    // A kernel without huge pages is slower, not wrong.
+    let _ = advised;
+}
+
+/// Fetches the cache line of `slice[index]` ahead of its use; any index will do.
+#[inline(always)]
+pub fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: a prefetch is a hint that never faults, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(index).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_changes_no_contents() {
+        for bytes in [0, 4096, (2 << 20) - 1, 2 << 20, (8 << 20) + 12_345] {
+            let mut vector = vec![7u8; bytes];
+            advise_huge(&mut vector);
+            assert!(vector.iter().all(|&b| b == 7), "{bytes}");
+            vector.reserve_exact(3 << 20);
+            advise_huge(&mut vector);
+            vector.push(8);
+            assert!(vector[..bytes].iter().all(|&b| b == 7), "{bytes}");
+            for index in [0, bytes, usize::MAX] {
+                prefetch(&vector, index);
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A whole trace, decoded and renumbered.
+use crate::{advise_huge, Batch, Error, Flags, ReadOptions, Reader, Renumber, Skipped};
+use std::path::Path;
+
+/// Requests of a trace, its objects numbered densely in order of first appearance.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// What to call it: the file's name without folder and endings.
+    pub name: String,
+    /// The object of each request, below `objects`. Behind it are huge pages where the kernel has
+    /// them.
+    pub ids: Vec<u32>,
+    /// Distinct objects: the footprint.
+    pub objects: u32,
+    /// What the format tells of each request; as many as `ids`. None where the format tells nothing
+    /// or [`ReadOptions::flags`] did not ask.
+    pub flags: Option<Vec<Flags>>,
+    /// What was left out ([`ReadOptions::skip_bad`]).
+    pub skipped: Skipped,
+}
+
+impl Trace {
+    /// Renumbers requests that are in memory already.
+    ///
+    /// # Panics
+    /// With more than `u32::MAX - 1` distinct objects.
+    pub fn from_keys(name: &str, keys: &[u64]) -> Trace {
+        let mut renumber = Renumber::new(keys.len() as u64);
+        let mut ids = Vec::with_capacity(keys.len());
+        advise_huge(&mut ids);
+        let taken = renumber.extend(keys, &mut ids);
+        assert!(taken.is_ok(), "more objects than 32 bits can number");
+        Trace {
+            name: name.to_string(),
+            ids,
+            objects: renumber.objects(),
+            flags: None,
+            skipped: Skipped::default(),
+        }
+    }
+
+    /// Requests.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// No request at all?
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Of requests, how many are the first of their object: what no cache can hit. 0 when empty.
+    pub fn compulsory_miss_ratio(&self) -> f64 {
+        match self.ids.len() {
+            0 => 0.0,
+            n => f64::from(self.objects) / n as f64,
+        }
+    }
+}
+
+/// Decodes and renumbers a trace. `-` is standard input.
+///
+/// Memory: 4 bytes a request (5 with flags); while reading also 22 to 43 bytes an object, or 4 for
+/// objects whose numbers are below the number of requests.
+///
+/// # Errors
+/// The file's, and what is malformed in it, with its line or record. A trace without any request is
+/// an error too: it is a wrong file or a wrong format.
+pub fn open(path: &Path, options: &ReadOptions) -> Result<Trace, Error> {
+    load(Reader::open(path, options)?, options)
+}
+
+fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
+    let known = reader.expected();
+    let mut renumber = Renumber::new(known.exact.unwrap_or(known.guess));
+    let mut ids: Vec<u32> = Vec::new();
+    let mut flags: Vec<Flags> = Vec::new();
+    let with_flags = options.flags && reader.has_flags();
+    // An exact size costs no copy while it grows; the length of a file is no promise of contents.
+    let room = known.exact.unwrap_or(0).min(1 << 32) as usize;
+    let reserved = ids.try_reserve_exact(room);
+    if reserved.is_ok() {
+        advise_huge(&mut ids);
+    }
+    let mut batch = Batch::default();
+    while reader.fill(&mut batch)? {
+        if ids.capacity() - ids.len() < batch.ids.len() {
+            ids.reserve(batch.ids.len());
+            advise_huge(&mut ids);
+        }
+        renumber
+            .extend(&batch.ids, &mut ids)
+            .map_err(|_| Error::File {
+                file: reader.path().to_path_buf(),
+                problem: "more than 4294967294 distinct objects: 32 bits cannot number them".into(),
+            })?;
+        if with_flags {
+            flags.extend_from_slice(&batch.flags);
+        }
+    }
+    if ids.is_empty() {
+        let left_out = reader.skipped().malformed + reader.skipped().writes;
+        return Err(Error::File {
+            file: reader.path().to_path_buf(),
+            problem: match left_out {
+                0 => format!("no request in it, read as {}", reader.format().name()),
+                n => format!("no request left: all {n} of it were left out"),
+            },
+        });
+    }
+    Ok(Trace {
+        name: reader.name().to_string(),
+        ids,
+        objects: renumber.objects(),
+        flags: with_flags.then_some(flags),
+        skipped: reader.skipped().clone(),
+    })
+}

@@ -1,0 +1,87 @@
+//! oracleGeneral: each record tells when its object comes again, so all must be there first.
+use crate::{Batch, Error, Renumber};
+use std::path::{Path, PathBuf};
+
+/// Records written at a time.
+const CHUNK: usize = 1 << 14;
+
+pub(super) struct Oracle {
+    renumber: Renumber,
+    ids: Vec<u32>,
+    times: Vec<u32>,
+    sizes: Vec<u32>,
+    /// Each object's number in the file, by dense id.
+    keys: Vec<u64>,
+    size: u32,
+    /// For errors.
+    file: PathBuf,
+}
+
+impl Oracle {
+    pub fn new(file: &Path, size: u32) -> Oracle {
+        Oracle {
+            renumber: Renumber::new(1 << 20),
+            ids: Vec::new(),
+            times: Vec::new(),
+            sizes: Vec::new(),
+            keys: Vec::new(),
+            size,
+            file: file.to_path_buf(),
+        }
+    }
+
+    pub fn put(&mut self, batch: &Batch) -> Result<(), Error> {
+        let from = self.ids.len();
+        let taken = self.renumber.extend(&batch.ids, &mut self.ids);
+        if taken.is_err() || self.ids.len() > u32::MAX as usize - 1 {
+            return Err(Error::File {
+                file: self.file.clone(),
+                problem: "more than 4294967294 requests are no oracleGeneral; write text or csv"
+                    .into(),
+            });
+        }
+        for (&id, &key) in self.ids[from..].iter().zip(&batch.ids) {
+            if id as usize == self.keys.len() {
+                self.keys.push(key);
+            }
+        }
+        // Rounds down, and ends at the format's last second.
+        self.times.extend(batch.times.iter().map(|&t| t as u32));
+        self.sizes.extend_from_slice(&batch.sizes);
+        Ok(())
+    }
+
+    pub fn write(self, mut to: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let next = next_accesses(&self.ids, self.keys.len());
+        let mut bytes = Vec::with_capacity(CHUNK * 24);
+        for (at, (&id, &next)) in self.ids.iter().zip(&next).enumerate() {
+            let time = self.times.get(at).copied().unwrap_or(0);
+            let size = self.sizes.get(at).copied().unwrap_or(self.size);
+            let next = match next {
+                0 => -1,
+                n => i64::from(n),
+            };
+            bytes.extend_from_slice(&time.to_le_bytes());
+            bytes.extend_from_slice(&self.keys[id as usize].to_le_bytes());
+            bytes.extend_from_slice(&size.to_le_bytes());
+            bytes.extend_from_slice(&next.to_le_bytes());
+            if bytes.len() == CHUNK * 24 {
+                to(&bytes)?;
+                bytes.clear();
+            }
+        }
+        to(&bytes)
+    }
+}
+
+/// For each request the number, from 1, of the next one for the same object; 0 when there is none.
+fn next_accesses(ids: &[u32], objects: usize) -> Vec<u32> {
+    let mut next = vec![0; ids.len()];
+    let mut last = vec![0u32; objects];
+    for (at, (&id, next)) in ids.iter().zip(&mut next).enumerate().rev() {
+        let last = &mut last[id as usize];
+        *next = *last;
+        *last = at as u32 + 1;
+    }
+    next
+}

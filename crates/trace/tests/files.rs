@@ -1,0 +1,212 @@
+//! Traces on disk: written, packed, read again, and what happens when something is wrong with the file.
+use proptest::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use trace::{open, Batch, Flags, Format, Packing, ReadOptions, Reader, Writer};
+
+fn write(path: &Path, format: Format, batches: &[Batch]) {
+    let mut writer = Writer::create(path, format, Packing::of_name(path), 4096).unwrap();
+    for batch in batches {
+        writer.put(batch).unwrap();
+    }
+    let written = writer.finish().unwrap();
+    let requests: usize = batches.iter().map(|b| b.ids.len()).sum();
+    assert_eq!(written.requests, requests as u64);
+}
+
+fn read(path: &Path) -> Batch {
+    let mut reader = Reader::open(path, &ReadOptions::default()).unwrap();
+    let (mut all, mut batch) = (Batch::default(), Batch::default());
+    while reader.fill(&mut batch).unwrap() {
+        all.ids.extend_from_slice(&batch.ids);
+        all.flags.extend_from_slice(&batch.flags);
+        all.times.extend_from_slice(&batch.times);
+        all.sizes.extend_from_slice(&batch.sizes);
+    }
+    all
+}
+
+fn batch(ids: Vec<u64>) -> Batch {
+    let n = ids.len() as u32;
+    let kinds = [
+        Flags::NONE,
+        Flags::WRITE,
+        Flags::MAPPED | Flags::ANON,
+        Flags::MAPPED | Flags::EXEC,
+        Flags::WRITE | Flags::ANON | Flags::MAPPED,
+    ];
+    Batch {
+        flags: (0..ids.len()).map(|at| kinds[at % kinds.len()]).collect(),
+        times: (0..n).map(f64::from).collect(),
+        sizes: (0..n).map(|at| at * 512).collect(),
+        ids,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn what_is_written_is_read_again(
+        ids in proptest::collection::vec(prop_oneof![any::<u64>(), 0u64..9], 1..300),
+        split in 0usize..300,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = batch(ids.clone());
+        let parts = [batch(ids[..split.min(ids.len())].to_vec()), batch(ids[split.min(ids.len())..].to_vec())];
+        for packing in ["", ".gz", ".zst"] {
+            let path = dir.path().join(format!("a.csv{packing}"));
+            write(&path, Format::Csv, std::slice::from_ref(&whole));
+            prop_assert_eq!(&read(&path), &whole);
+            let path = dir.path().join(format!("a.txt{packing}"));
+            write(&path, Format::Text, &parts);
+            prop_assert_eq!(&read(&path).ids, &ids);
+            let path = dir.path().join(format!("a.oracleGeneral.bin{packing}"));
+            write(&path, Format::OracleGeneral, std::slice::from_ref(&whole));
+            let again = read(&path);
+            prop_assert_eq!(&again.ids, &ids);
+            prop_assert_eq!(&again.times, &whole.times);
+            prop_assert_eq!(&again.sizes, &whole.sizes);
+        }
+        let bytes = fs::read(dir.path().join("a.oracleGeneral.bin")).unwrap();
+        for (at, record) in bytes.chunks(24).enumerate() {
+            let next = i64::from_le_bytes(record[16..].try_into().unwrap());
+            let later = ids[at + 1..].iter().position(|&id| id == ids[at]);
+            prop_assert_eq!(next, later.map_or(-1, |gap| (at + gap + 2) as i64));
+        }
+        let leftover = fs::read_dir(dir.path()).unwrap().count();
+        prop_assert_eq!(leftover, 9);
+    }
+}
+
+#[test]
+fn what_the_requests_do_not_have_is_filled_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let only_ids = Batch {
+        ids: vec![5, 6, 5],
+        ..Batch::default()
+    };
+    let path = dir.path().join("a.bin");
+    write(
+        &path,
+        Format::OracleGeneral,
+        std::slice::from_ref(&only_ids),
+    );
+    let again = read(&path);
+    assert_eq!((again.times, again.sizes), (vec![0.0; 3], vec![4096; 3]));
+    let path = dir.path().join("a.csv");
+    write(&path, Format::Csv, &[only_ids]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "id\n5\n6\n5\n");
+}
+
+#[test]
+fn large_packed_traces_are_many_frames() {
+    let dir = tempfile::tempdir().unwrap();
+    let ids: Vec<u64> = (0..400_000u64).map(|n| n * n % 65_537).collect();
+    let batches: Vec<Batch> = ids
+        .chunks(10_000)
+        .map(|c| Batch {
+            ids: c.to_vec(),
+            ..Batch::default()
+        })
+        .collect();
+    for name in ["a.txt.zst", "a.txt.gz"] {
+        let path = dir.path().join(name);
+        write(&path, Format::Text, &batches);
+        let packed = fs::read(&path).unwrap();
+        assert!(packed.len() < 1_500_000, "{name}: {}", packed.len());
+        let trace = open(&path, &ReadOptions::default()).unwrap();
+        assert_eq!((trace.len(), trace.name.as_str()), (400_000, "a"));
+        // Cut off, it is an error that names the file, never a shorter trace.
+        for cut in [packed.len() - 1, packed.len() / 2, 12] {
+            fs::write(&path, &packed[..cut]).unwrap();
+            let said = open(&path, &ReadOptions::default())
+                .unwrap_err()
+                .to_string();
+            assert!(said.starts_with(&path.display().to_string()), "{said}");
+        }
+    }
+}
+
+#[test]
+fn renumbered_once_in_order_of_first_appearance() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("web.lackey");
+    fs::write(&path, "I  9000,1\n S 1000,1\n L 9000,1\nbad\n L 5000,1\n").unwrap();
+    let options = ReadOptions {
+        skip_bad: true,
+        flags: true,
+        ..ReadOptions::default()
+    };
+    let trace = open(&path, &options).unwrap();
+    assert_eq!((trace.ids, trace.objects), (vec![0, 1, 0, 2], 3));
+    let flags = trace.flags.unwrap();
+    assert_eq!(flags.len(), 4);
+    assert!(flags[0].has(Flags::EXEC) && flags[1].has(Flags::WRITE));
+    assert_eq!(trace.skipped.malformed, 1);
+    assert!(trace.skipped.first.unwrap().contains("line 4"));
+    let limited = ReadOptions {
+        limit: Some(2),
+        ..ReadOptions::default()
+    };
+    let trace = open(&path, &limited).unwrap();
+    assert_eq!((trace.len(), trace.flags), (2, None));
+}
+
+fn fails(path: &Path, options: &ReadOptions) -> String {
+    let said = open(path, options).unwrap_err().to_string();
+    assert!(said.starts_with(&path.display().to_string()), "{said}");
+    said
+}
+
+#[test]
+fn errors_name_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let usual = ReadOptions::default();
+    let make = |name: &str, bytes: &[u8]| -> PathBuf {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    assert!(fails(&dir.path().join("none.csv"), &usual).contains("No such file"));
+    assert!(fails(dir.path(), &usual).contains("a folder"));
+    assert!(fails(&make("x", b""), &usual).contains("empty"));
+    for name in ["x.bin", "x.txt", "x.spc", "x.lackey"] {
+        assert!(
+            fails(&make(name, b""), &usual).contains("no request"),
+            "{name}"
+        );
+    }
+    assert!(fails(&make("x.csv", b"id\n"), &usual).contains("no request in it, read as csv"));
+    assert!(fails(&make("x.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]), &usual).contains("zstd"));
+    let dropped = ReadOptions {
+        spc: trace::SpcOptions {
+            writes: false,
+            ..Default::default()
+        },
+        ..usual
+    };
+    let said = fails(&make("w.spc", b"0,1,1,W,1\n"), &dropped);
+    assert!(said.contains("all 1 of it were left out"), "{said}");
+}
+
+#[test]
+fn a_trace_that_is_not_finished_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.txt");
+    fs::write(&path, "1\n").unwrap();
+    let mut writer = Writer::create(&path, Format::Text, Packing::Plain, 1).unwrap();
+    writer.put(&batch(vec![7])).unwrap();
+    drop(writer);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "1\n");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    let missing = dir.path().join("no/a.txt");
+    let made = Writer::create(&missing, Format::Text, Packing::Plain, 1);
+    let said = made.err().map(|e| e.to_string()).unwrap();
+    assert!(said.contains("no/a.txt"), "{said}");
+    let made = Writer::create(&path, Format::Spc, Packing::Plain, 1);
+    let said = made.err().map(|e| e.to_string()).unwrap();
+    assert!(
+        said.contains("spc is only read; oracleGeneral, text, csv are written"),
+        "{said}"
+    );
+}
