@@ -3,11 +3,11 @@
 //! A frame is closed every mebibyte, so that a recording that was cut off loses no more than that.
 //! Readers must go on after the end of a frame; [`open`] does, and so does zstd(1).
 use anyhow::{Context, Result};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{compress_to_vec, CompressionLevel};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
+use trace::Frames;
 
 /// Plain bytes of a frame.
 const FRAME: usize = 1 << 20;
@@ -31,53 +31,6 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         true => Box::new(BufReader::new(Frames::new(file))),
         false => Box::new(file),
     })
-}
-
-/// Reads all frames as one stream.
-struct Frames<R> {
-    input: R,
-    decoder: FrameDecoder,
-    /// Within a frame.
-    open: bool,
-}
-
-impl<R: BufRead> Frames<R> {
-    fn new(input: R) -> Self {
-        Self {
-            input,
-            decoder: FrameDecoder::new(),
-            open: false,
-        }
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let invalid = |error: &dyn std::fmt::Display| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("zstd: {error}"))
-        };
-        loop {
-            if !self.open {
-                if self.input.fill_buf()?.is_empty() {
-                    return Ok(0);
-                }
-                let reset = self.decoder.reset(&mut self.input);
-                reset.map_err(|error| invalid(&error))?;
-                self.open = true;
-            }
-            let got = self.decoder.read(buffer)?;
-            if got > 0 || buffer.is_empty() {
-                return Ok(got);
-            }
-            if self.decoder.is_finished() {
-                self.open = false;
-                continue;
-            }
-            let strategy = BlockDecodingStrategy::UptoBytes(FRAME);
-            let decoded = self.decoder.decode_blocks(&mut self.input, strategy);
-            decoded.map_err(|error| invalid(&error))?;
-        }
-    }
 }
 
 /// Packs what is written.
@@ -126,6 +79,7 @@ impl<W: Write> Writer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
 
     fn unpacked(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();

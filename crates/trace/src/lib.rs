@@ -23,7 +23,7 @@ pub use flags::Flags;
 pub use format::Format;
 pub use huge::{advise_huge, prefetch};
 pub use options::{CsvOptions, Names, ReadOptions, SpcOptions};
-pub use pack::Packing;
+pub use pack::{Frames, Packing};
 pub use read::{Batch, Reader, Skipped};
 pub use renumber::Renumber;
 pub use trace::{open, Trace};

@@ -57,7 +57,7 @@ pub fn unpack(
 }
 
 /// Reads all Zstandard frames as one stream. What is cut off is an error and no end.
-struct Frames<R> {
+pub struct Frames<R> {
     input: R,
     decoder: FrameDecoder,
     /// Within a frame.
@@ -65,7 +65,8 @@ struct Frames<R> {
 }
 
 impl<R: BufRead> Frames<R> {
-    fn new(input: R) -> Self {
+    /// From the start of a frame.
+    pub fn new(input: R) -> Self {
         Self {
             input,
             decoder: FrameDecoder::new(),
