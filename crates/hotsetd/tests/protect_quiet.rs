@@ -1,53 +1,17 @@
 //! What a look costs: no allocation, whether it is calm, steers, or looks for somebody to kill.
 mod common;
+#[path = "common/counting.rs"]
+mod counting;
 #[path = "common/people.rs"]
 mod people;
 
 use common::FakeMachine;
+use counting::allocations;
 use hotsetd::config::Config;
 use hotsetd::daemon::Daemon;
 use hotsetd::log::Log;
 use people::{Memory, Person};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::time::Duration;
-
-struct Counting;
-
-thread_local! {
-    // Of this thread only: other tests run beside it.
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is handed to the system's allocator as it comes; counting touches a thread's
-// own cell that needs no allocation and no destructor.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = COUNT.with(Cell::get);
-    work();
-    COUNT.with(Cell::get) - before
-}
 
 fn daemon(machine: &FakeMachine) -> Daemon {
     std::fs::create_dir_all(machine.path("run/hotset")).unwrap();

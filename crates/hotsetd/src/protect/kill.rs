@@ -311,12 +311,16 @@ mod tests {
         *list.iter().find(|one| one.pid == pid as i32).unwrap()
     }
 
-    #[test]
-    fn a_child_is_struck_and_its_end_is_seen() {
-        let mut child = std::process::Command::new("sleep")
+    fn sleeper() -> std::process::Child {
+        std::process::Command::new("sleep")
             .arg("1000")
             .spawn()
-            .unwrap();
+            .unwrap()
+    }
+
+    #[test]
+    fn a_child_is_struck_and_its_end_is_seen() {
+        let mut child = sleeper();
         let mut killer = killer();
         let one = candidate(&mut killer, child.id());
         let pidfd = killer.strike(&one).unwrap();
@@ -329,10 +333,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_anothers_by_now_is_left_alone() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("1000")
-            .spawn()
-            .unwrap();
+        let mut child = sleeper();
         let mut killer = killer();
         let mut one = candidate(&mut killer, child.id());
         one.start += 1;
@@ -344,10 +345,7 @@ mod tests {
 
     #[test]
     fn a_victim_that_does_not_die_is_given_up() {
-        let mut child = std::process::Command::new("sleep")
-            .arg("1000")
-            .spawn()
-            .unwrap();
+        let mut child = sleeper();
         let mut killer = killer();
         let one = candidate(&mut killer, child.id());
         // Nothing is sent: as if it hung in the kernel.
