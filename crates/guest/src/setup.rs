@@ -198,9 +198,16 @@ pub fn scratch(scratch: &Scratch) -> Result<()> {
 /// One cgroup for all workers, so that they share LRU lists as the programs of one desktop session
 /// do, and one more for each worker with a limit of its own. All under the disk's throttle.
 pub fn cgroups(spec: &GuestSpec, workload: &Workload) -> Result<()> {
-    write("/sys/fs/cgroup/cgroup.subtree_control", "+memory +io")?;
+    // A kernel told cgroup_disable=memory has none of that; a worker with a limit then fails below.
+    let there = crate::counters::read("/sys/fs/cgroup/cgroup.controllers")?;
+    let wanted = if there.split_whitespace().any(|word| word == "memory") {
+        "+memory +io"
+    } else {
+        "+io"
+    };
+    write("/sys/fs/cgroup/cgroup.subtree_control", wanted)?;
     std::fs::create_dir(CGROUP).with_context(|| format!("creating {CGROUP}"))?;
-    write(&format!("{CGROUP}/cgroup.subtree_control"), "+memory +io")?;
+    write(&format!("{CGROUP}/cgroup.subtree_control"), wanted)?;
     let disk = &spec.disk;
     if !disk.device.is_empty() {
         throttle(&disk.device, disk, 0)?;

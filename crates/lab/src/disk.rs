@@ -128,6 +128,7 @@ impl Maker<'_> {
             cpus: 1,
             nodes_mb: &[],
             scratch_mb: 0,
+            command_line: &[],
         })?;
         let limits = Limits {
             silent: Duration::from_secs(120) * self.bed.slowness(),

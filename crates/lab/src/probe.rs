@@ -70,6 +70,7 @@ pub fn boot(
         cpus,
         nodes_mb: &[],
         scratch_mb: 0,
+        command_line: &[],
     })?;
     let limits = Limits {
         silent: bed.boot_patience(),

@@ -245,6 +245,7 @@ fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images: &Im
             cpus: machine.cpus,
             zram_mb: machine.zram_mb,
             disk_read_bps: machine.disk_read.bytes(),
+            command_line: machine.command_line.join(" "),
             jobs: options.jobs,
             host_cpu: host::cpu(),
             host_cpus: host::cpus(),
@@ -404,6 +405,7 @@ fn trial(
         cpus: experiment.machine.cpus,
         nodes_mb: &nodes_mb,
         scratch_mb: experiment.machine.scratch_mb,
+        command_line: &experiment.machine.command_line,
     })?;
     let mut told = 0.0;
     let heard = attend(&mut guest, &mut log, limits, shared.stop, &mut |line| {

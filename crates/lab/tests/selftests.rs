@@ -119,6 +119,7 @@ fn run(kind: Kind, kernel: &Path, test: &Path, size: &Size) -> (Ending, Vec<Stri
             cpus: 1,
             nodes_mb: &[],
             scratch_mb: 0,
+            command_line: &[],
         })
         .unwrap();
     let limits = Limits {

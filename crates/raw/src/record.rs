@@ -46,6 +46,9 @@ pub struct Bed {
     pub zram_mb: u64,
     /// Bytes a second; 0 for unlimited.
     pub disk_read_bps: u64,
+    /// Further words of the kernel's command line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command_line: String,
     /// Guests run side by side.
     pub jobs: u32,
     pub host_cpu: String,

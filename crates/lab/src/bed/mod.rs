@@ -66,6 +66,8 @@ pub struct Boot<'a> {
     pub nodes_mb: &'a [u64],
     /// Size in MiB of an empty ext4 that the guest may write to and that goes with it; 0 for none.
     pub scratch_mb: u64,
+    /// Further words for the kernel's command line.
+    pub command_line: &'a [String],
 }
 
 /// The data disk's image.

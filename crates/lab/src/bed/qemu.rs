@@ -139,7 +139,7 @@ fn nodes(boot: &Boot<'_>) -> Vec<String> {
 }
 
 /// The kernel's command line: console on the second serial port, the first is the channel.
-fn command_line(accel: Accel, ram_disk: Option<u64>) -> String {
+fn command_line(accel: Accel, ram_disk: Option<u64>, further: &[String]) -> String {
     let mut words: Vec<String> = [
         "console=ttyS1,115200",
         "earlyprintk=ttyS1,115200",
@@ -166,6 +166,7 @@ fn command_line(accel: Accel, ram_disk: Option<u64>) -> String {
     if let Some(bytes) = ram_disk {
         words.push(format!("brd.rd_size={}", bytes.div_ceil(1024)));
     }
+    words.extend_from_slice(further);
     words.join(" ")
 }
 
@@ -296,7 +297,10 @@ impl Bed for Qemu {
             .args(["-display", "none", "-no-reboot"])
             .args(self.machine(boot))
             .args(["-kernel", "kernel", "-initrd", "initramfs"])
-            .args(["-append", &command_line(self.accel, ram_disk)]);
+            .args([
+                "-append",
+                &command_line(self.accel, ram_disk, boot.command_line),
+            ]);
         // Serial ports of the old kind work when the guest has no memory left.
         for (set, name, number) in [
             (1, "channel", lines.channel_number()),
@@ -340,6 +344,7 @@ mod tests {
             cpus: 3,
             nodes_mb: &[384, 128],
             scratch_mb: 0,
+            command_line: &[],
         };
         assert_eq!(
             nodes(&boot),

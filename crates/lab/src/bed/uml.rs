@@ -106,6 +106,7 @@ impl Bed for Uml {
             .args(["initrd=initramfs", "rdinit=/init", "uml_dir=uml"])
             // UML ends at once on a panic; no reboot, should it not.
             .args(["panic=-1", "noreboot"])
+            .args(boot.command_line)
             .args(["con=null", "ssl=null"])
             .arg(format!("con0=fd:{}", lines.console_number()))
             .arg(format!("ssl0=fd:{}", lines.channel_number()));

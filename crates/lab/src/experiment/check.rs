@@ -61,6 +61,11 @@ fn machine(experiment: &Experiment) -> Checked {
     between("zram_mb", machine.zram_mb, 0, 65536)?;
     between("sample_ms", machine.sample_ms, 10, 60_000)?;
     between("silent_s", machine.silent_s, 1, 86_400)?;
+    let one_word = |word: &String| !word.is_empty() && !word.contains(char::is_whitespace);
+    if !machine.command_line.iter().all(one_word) {
+        let message = "expected one word each, \"cgroup_disable=memory\" for instance";
+        return fault(at!["machine", "command_line"], message);
+    }
     if machine.silent_s * 1000 < machine.sample_ms * 2 {
         return fault(
             at!["machine", "silent_s"],

@@ -86,6 +86,8 @@ pub struct Machine {
     pub silent_s: u64,
     /// What the kernel is traced for.
     pub trace: Vec<Trace>,
+    /// Words for the kernel's command line: `cgroup_disable=memory`.
+    pub command_line: Vec<String>,
 }
 
 impl Default for Machine {
@@ -104,6 +106,7 @@ impl Default for Machine {
             sample_ms: 500,
             silent_s: 180,
             trace: Vec::new(),
+            command_line: Vec::new(),
         }
     }
 }

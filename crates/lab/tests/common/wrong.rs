@@ -47,6 +47,7 @@ fn boot(
             cpus: 1,
             nodes_mb: &[],
             scratch_mb: 0,
+            command_line: &[],
         })
         .unwrap();
     let mut log = Vec::new();

@@ -294,7 +294,7 @@ pub fn bed(study: &Study) -> Vec<(&'static str, String)> {
         0 => word.to_string(),
         x => number::value(x as f64, unit),
     };
-    vec![
+    let mut rows = vec![
         ("Guests", bed.name.clone()),
         ("Memory", none(bed.memory_mb, "MiB", "unknown")),
         ("CPUs", bed.cpus.to_string()),
@@ -318,7 +318,11 @@ pub fn bed(study: &Study) -> Vec<(&'static str, String)> {
         ("Seed", run.seed.to_string()),
         ("hotset", run.hotset_version.clone()),
         ("Started", number::date(run.started)),
-    ]
+    ];
+    if !bed.command_line.is_empty() {
+        rows.insert(3, ("Kernel command line", bed.command_line.clone()));
+    }
+    rows
 }
 
 /// What numbers of this bed mean and do not mean.

@@ -188,6 +188,7 @@ pub fn run() -> Run {
             cpus: 1,
             zram_mb: 128,
             disk_read_bps: 100_000_000,
+            command_line: String::new(),
             jobs: 2,
             host_cpu: "Example CPU at 2.5 GHz".into(),
             host_cpus: 2,
