@@ -354,7 +354,7 @@ impl Bench<'_> {
             .iter()
             .filter(|file| !loose || self.workshop.tree().join(file).is_file())
             .map(|file| format!("{}o", file.trim_end_matches('c')))
-            .filter(|object| !all_known || self.workshop.objects().join(object).exists())
+            .filter(|object| !all_known || was_made(&self.workshop.objects(), object))
             .collect();
         if objects.is_empty() {
             return Ok((String::new(), String::new()));
@@ -403,9 +403,26 @@ impl Bench<'_> {
     }
 }
 
+/// Whether make has made this object, ever: what it was made by outlives it. The object alone is gone
+/// after a check that was interrupted, and with it would be the state before.
+fn was_made(objects: &Path, object: &str) -> bool {
+    let object = objects.join(object);
+    let name = object.file_name().unwrap_or_default().to_string_lossy();
+    object.with_file_name(format!(".{name}.cmd")).exists()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_that_was_made_once_is_part_of_the_kernel() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("mm")).unwrap();
+        std::fs::write(dir.path().join("mm/.vmscan.o.cmd"), "").unwrap();
+        assert!(was_made(dir.path(), "mm/vmscan.o"));
+        assert!(!was_made(dir.path(), "mm/memory-tiers.o"));
+    }
 
     #[test]
     fn ranges_of_patches() {

@@ -316,6 +316,9 @@ pub enum Work {
     /// (`thp_fault_alloc` against `thp_fault_fallback`, of the whole machine), and
     /// `<worker>.fault_ms`, the time of all the touching.
     HugePages { size: Size, period_ms: u64 },
+    /// Each period: put `size` bytes into pipes, whose pages the kernel can neither move nor reclaim,
+    /// and take them out again but for every sixteenth. Observes `<worker>.fill_ms`.
+    Pipes { size: Size, period_ms: u64 },
     /// Start the daemon, kill it with SIGKILL at a random moment from `least_ms` to `most_ms`, start
     /// it again and stop it with SIGTERM, `times` times; then exit. After each time the `knobs` are
     /// compared with what they were at first. Observes `<worker>.killed`, `<worker>.wrong` (knobs

@@ -4,6 +4,7 @@ mod compile;
 mod huge;
 mod kill;
 mod memory;
+mod pipes;
 mod read;
 mod write;
 
@@ -136,6 +137,7 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
         Work::HugePages { size, period_ms } => {
             huge::faults(name, size.bytes(), *period_ms, &channel)
         }
+        Work::Pipes { size, period_ms } => pipes::hold(name, size.bytes(), *period_ms, &channel),
         Work::KillDaemon {
             times,
             least_ms,

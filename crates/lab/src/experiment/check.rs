@@ -154,7 +154,9 @@ fn workers(experiment: &Experiment) -> Checked {
                 file, period_ms, ..
             } => (Some(file), Some(*period_ms)),
             Work::Touch { period_ms, .. } => (None, Some(*period_ms)),
-            Work::HugePages { period_ms, .. } => (None, Some(*period_ms)),
+            Work::HugePages { period_ms, .. } | Work::Pipes { period_ms, .. } => {
+                (None, Some(*period_ms))
+            }
             Work::Hog { .. }
             | Work::Names {}
             | Work::KnobLoop { .. }
@@ -206,7 +208,10 @@ fn written(
         return fault(here(&["does", kind]), message);
     }
     match work {
-        Work::Churn { size, .. } | Work::HugePages { size, .. } | Work::Tree { size, .. }
+        Work::Churn { size, .. }
+        | Work::HugePages { size, .. }
+        | Work::Pipes { size, .. }
+        | Work::Tree { size, .. }
             if size.resolve(1 << 30).bytes() == 0 =>
         {
             fault(here(&["does", kind, "size"]), "expected a size above 0")
@@ -254,6 +259,7 @@ fn kind(work: &Work) -> &'static str {
         Work::Tree { .. } => "tree",
         Work::Compile { .. } => "compile",
         Work::HugePages { .. } => "huge-pages",
+        Work::Pipes { .. } => "pipes",
         Work::KillDaemon { .. } => "kill-daemon",
         Work::Ask { .. } => "ask",
     }

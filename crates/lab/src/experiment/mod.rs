@@ -472,9 +472,10 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         Work::Touch { size, .. } => vec![("size", size)],
         Work::Fixed { size, read, .. } => vec![("size", size), ("read", read)],
         Work::Ask { amount, .. } => vec![("amount", amount)],
-        Work::Churn { size, .. } | Work::Tree { size, .. } | Work::HugePages { size, .. } => {
-            vec![("size", size)]
-        }
+        Work::Churn { size, .. }
+        | Work::Tree { size, .. }
+        | Work::HugePages { size, .. }
+        | Work::Pipes { size, .. } => vec![("size", size)],
         Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
         Work::Stream { .. }
         | Work::Probe { .. }
