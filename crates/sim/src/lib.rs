@@ -18,6 +18,7 @@ pub mod registry;
 pub mod reproduce;
 pub mod results;
 pub mod sample;
+pub mod sampled;
 pub mod size;
 pub mod sweep;
 
