@@ -7,8 +7,8 @@ use counted::peak;
 use sim::registry::{Choice, POLICIES};
 use sim::{run, sample, Input};
 
-/// What does not grow with objects: a box, small tables, a batch of reclaimed pages.
-const FIXED: usize = 16 << 10;
+/// What does not grow with objects: rings by count, small tables, a batch of reclaimed pages.
+const FIXED: usize = 64 << 10;
 
 /// As many requests an object as the benchmark's zipf has.
 fn skewed(requests: usize, objects: u32, power: i32) -> (Vec<u32>, usize) {
