@@ -43,6 +43,7 @@ pub fn check(format: Option<Format>, data: &[u8]) {
         flags: true,
         page_size: if bit(0) { 4096 } else { 1 << 16 },
         limit: Some(LIMIT),
+        budget: None,
         spc: SpcOptions {
             writes: bit(1),
             unit_spaces: bit(2),

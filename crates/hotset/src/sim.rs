@@ -28,6 +28,7 @@ pub enum Command {
         Examples:\n  \
         hotset sim sweep t.zst --policy lru,arc,s3-fifo --size 0.1%..50%:12 --plot curves.svg\n  \
         hotset sim sweep t.zst --policy all --size 1%,10% --csv > misses.csv\n  \
+        hotset sim sweep huge.zst --policy lru,arc --size 1%,10% --memory 512Mi\n  \
         hotset sim sweep t.zst --policy all --size 1%..50%:32 --shard 3/8 --json > part3.json\n  \
         hotset sim merge part*.json --csv"
     )]
@@ -41,6 +42,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         hotset sim curve t.zst --plot lru.svg\n  \
         hotset sim curve t.zst --size 100..1M:200 --csv > lru.csv\n  \
+        hotset sim curve t.zst --policy opt,lru,sieve --size 1%..100%:16 --plot all.svg\n  \
         hotset sim curve huge.zst --sample 1%")]
     Curve(curve::CurveArgs),
     /// Put the parts of a sweep together, exactly

@@ -69,7 +69,7 @@ fn main() {
                 let mut counts = None;
                 let speeds = (0..runs).map(|_| {
                     let start = cpu_seconds();
-                    let mut policy = choice.build(&input.afresh(), size).expect("a size");
+                    let mut policy = choice.build(&input, size).expect("a size");
                     counts = Some(run(policy.as_mut(), &input, &mut |_| {}));
                     ids.len() as f64 / (cpu_seconds() - start) / 1e6
                 });

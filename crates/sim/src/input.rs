@@ -1,6 +1,5 @@
 //! What a policy is run on.
 use crate::policy::Error;
-use std::sync::{Arc, OnceLock};
 use trace::{Flags, Trace};
 
 /// Most requests that a trace may have: positions and one mark must fit 32 bits.
@@ -12,7 +11,6 @@ pub struct Input<'a> {
     ids: &'a [u32],
     objects: u32,
     flags: Option<&'a [Flags]>,
-    next: Arc<OnceLock<Vec<u32>>>,
 }
 
 impl<'a> Input<'a> {
@@ -36,7 +34,6 @@ impl<'a> Input<'a> {
                 ids,
                 objects,
                 flags: None,
-                next: Arc::default(),
             }),
         }
     }
@@ -78,21 +75,6 @@ impl<'a> Input<'a> {
     /// Distinct objects.
     pub fn objects(&self) -> u32 {
         self.objects
-    }
-
-    /// The same trace; what was worked out about it is worked out anew.
-    pub fn afresh(&self) -> Input<'a> {
-        Input {
-            next: Arc::default(),
-            ..self.clone()
-        }
-    }
-
-    /// Each request's next one for the same object. Worked out once, for all sizes.
-    pub(crate) fn next_access(&self) -> Arc<OnceLock<Vec<u32>>> {
-        self.next
-            .get_or_init(|| crate::policies::opt::next_access(self));
-        self.next.clone()
     }
 
     /// How each request was made, where the trace tells.

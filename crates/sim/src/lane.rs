@@ -49,6 +49,41 @@ impl Lane {
         index as u32 * 64 + word.trailing_zeros()
     }
 
+    /// Positions that it has, position 0 among them.
+    pub fn room(&self) -> u32 {
+        (self.marks.len() as u32 - 1) * 64
+    }
+
+    /// Renumbers the marks after `tail` from 1 on, in `positions` too, where others become 0. Returns
+    /// how many they are.
+    #[cold]
+    pub fn close_up(&mut self, tail: u32, positions: &mut [u32]) -> u32 {
+        let (first, below) = (tail as usize / 64, tail % 64);
+        self.marks[..first].fill(0);
+        self.marks[first] &= !1 << below;
+        let mut live = 0;
+        let before: Vec<u32> = self
+            .marks
+            .iter()
+            .map(|word| {
+                live += word.count_ones();
+                live - word.count_ones()
+            })
+            .collect();
+        for position in positions {
+            let (word, bit) = (*position as usize / 64, *position % 64);
+            *position = match *position > tail {
+                true => before[word] + (self.marks[word] & (!0 >> (63 - bit))).count_ones(),
+                false => 0,
+            };
+        }
+        self.marks.fill(0);
+        for position in 1..=live {
+            self.mark(position);
+        }
+        live
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.marks.len() * 8

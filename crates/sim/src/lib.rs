@@ -4,7 +4,9 @@
 //! where other simulators keep a hash table. [`registry`] lists the policies, [`run`] and [`sweep`]
 //! run them, [`curve`] draws miss-ratio curves.
 pub mod bits;
+pub mod by_count;
 pub mod curve;
+pub mod deques;
 pub mod engine;
 pub mod huge;
 pub mod input;
@@ -18,6 +20,7 @@ pub mod registry;
 pub mod reproduce;
 pub mod results;
 pub mod sample;
+pub mod sampled;
 pub mod size;
 pub mod sweep;
 

@@ -72,6 +72,13 @@ impl Lists {
         Some(page)
     }
 
+    /// Has it no page?
+    #[inline(always)]
+    pub fn is_empty(&self, list: usize) -> bool {
+        let ring = self.pages as usize + list;
+        self.links[ring].younger == ring as u32
+    }
+
     /// Where a list begins and ends: a place between its youngest and its oldest page.
     pub fn ring(&self, list: usize) -> u32 {
         self.pages + list as u32

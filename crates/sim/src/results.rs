@@ -16,6 +16,10 @@ pub struct Row {
     pub size: u64,
     pub requests: u64,
     pub misses: u64,
+    /// Half the width of the 95% interval of the misses where they are estimated from a sample; none
+    /// where they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misses_error_95: Option<u64>,
     /// What the policy counted besides.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, u64>,
@@ -30,6 +34,7 @@ impl Row {
             size: job.size,
             requests: counts.requests,
             misses: counts.misses,
+            misses_error_95: None,
             counters: counts
                 .counters
                 .iter()
@@ -52,6 +57,9 @@ pub struct TraceId {
     pub objects: u64,
     /// Of all ids in order, as hexadecimal digits: two parts of one sweep must be of one trace.
     pub digest: String,
+    /// Only one object in so many was looked at: what the rows say is estimated, and `objects` too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_in: Option<u64>,
 }
 
 impl TraceId {
@@ -73,6 +81,20 @@ impl TraceId {
             requests: input.ids().len() as u64,
             objects: u64::from(input.objects()),
             digest: format!("{digest:016x}"),
+            one_in: None,
+        }
+    }
+
+    /// The same, where `input` is a sample of it.
+    pub fn sampled(self, sample: Option<trace::Sample>) -> TraceId {
+        match sample {
+            Some(sample) => TraceId {
+                requests: sample.requests,
+                objects: self.objects * sample.one_in,
+                one_in: Some(sample.one_in),
+                ..self
+            },
+            None => self,
         }
     }
 }
@@ -155,14 +177,16 @@ impl Results {
 
     /// As CSV, with a heading.
     pub fn csv(&self) -> String {
-        let mut text = "trace,policy,size,requests,misses,miss_ratio\n".to_string();
+        let mut text = "trace,policy,size,requests,misses,miss_ratio".to_string();
+        let estimated = self.trace.one_in.is_some();
+        text.push_str(if estimated { ",misses_error_95\n" } else { "\n" });
         let quoted = |field: &str| match field.contains([',', '"']) {
             true => format!("\"{}\"", field.replace('"', "\"\"")),
             false => field.to_string(),
         };
         for row in &self.rows {
             text.push_str(&format!(
-                "{},{},{},{},{},{:.6}\n",
+                "{},{},{},{},{},{:.6}",
                 quoted(&self.trace.name),
                 quoted(&row.policy),
                 row.size,
@@ -170,6 +194,10 @@ impl Results {
                 row.misses,
                 row.miss_ratio()
             ));
+            if let Some(error) = row.misses_error_95 {
+                text.push_str(&format!(",{error}"));
+            }
+            text.push('\n');
         }
         text
     }

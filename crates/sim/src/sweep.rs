@@ -2,6 +2,7 @@
 //! machines can do it together.
 use crate::registry::Choice;
 use crate::results::Row;
+use crate::sampled::Sampled;
 use crate::{run, Error, Input};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -79,6 +80,38 @@ pub fn sweep(
     threads: usize,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Row>, Error> {
+    each(jobs, threads, &|job| {
+        let mut policy = job.choice.build(input, job.size)?;
+        let counts = run(policy.as_mut(), input, &mut |done| progress(done));
+        Ok(Row::new(job, &counts))
+    })
+}
+
+/// Likewise, estimated from a sample.
+///
+/// # Errors
+/// The first policy that could not be built.
+pub fn sweep_sampled(
+    sampled: &Sampled,
+    jobs: &[Job],
+    threads: usize,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Row>, Error> {
+    each(jobs, threads, &|job| {
+        let mut tell = |done| progress(done);
+        let estimate = sampled.estimate(&job.choice, job.size, &mut tell)?;
+        Ok(Row {
+            misses_error_95: Some(estimate.misses_error_95),
+            ..Row::new(job, &estimate.counts)
+        })
+    })
+}
+
+fn each(
+    jobs: &[Job],
+    threads: usize,
+    row: &(dyn Fn(&Job) -> Result<Row, Error> + Sync),
+) -> Result<Vec<Row>, Error> {
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let rows = Mutex::new(Vec::with_capacity(jobs.len()));
@@ -87,10 +120,7 @@ pub fn sweep(
             if failed.load(Ordering::Relaxed) {
                 return;
             }
-            let row = job.choice.build(input, job.size).map(|mut policy| {
-                let counts = run(policy.as_mut(), input, &mut |done| progress(done));
-                Row::new(job, &counts)
-            });
+            let row = row(job);
             failed.fetch_or(row.is_err(), Ordering::Relaxed);
             lock(&rows).push((job.number, row));
         }

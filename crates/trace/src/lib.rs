@@ -3,6 +3,7 @@
 //! [`open`] decodes a file and renumbers its objects once, to dense ids in order of first
 //! appearance: whoever simulates caches then needs arrays and no hash table. [`Reader`] gives the
 //! requests as the file has them.
+mod budget;
 mod count;
 mod error;
 mod flags;
@@ -17,6 +18,7 @@ pub mod stats;
 mod trace;
 mod write;
 
+pub use budget::{Budget, Sample};
 pub use count::parse_count;
 pub use error::{Error, Place};
 pub use flags::Flags;

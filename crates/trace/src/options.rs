@@ -1,5 +1,5 @@
 //! How to read a trace.
-use crate::Format;
+use crate::{Budget, Format};
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ pub struct ReadOptions {
     pub page_size: u32,
     /// No more requests than this.
     pub limit: Option<u64>,
+    /// Above it a sample of the objects is kept ([`crate::Trace::sample`]); none is no bound. Objects
+    /// whose names are strings are remembered by name besides.
+    pub budget: Option<Budget>,
     pub spc: SpcOptions,
     pub csv: CsvOptions,
     /// Of plain text and of CSV's id column.
@@ -34,6 +37,7 @@ impl Default for ReadOptions {
             flags: false,
             page_size: 4096,
             limit: None,
+            budget: None,
             spc: SpcOptions::default(),
             csv: CsvOptions::default(),
             names: Names::Auto,
@@ -50,6 +54,7 @@ impl fmt::Debug for ReadOptions {
             .field("flags", &self.flags)
             .field("page_size", &self.page_size)
             .field("limit", &self.limit)
+            .field("budget", &self.budget)
             .field("spc", &self.spc)
             .field("csv", &self.csv)
             .field("names", &self.names)

@@ -1,4 +1,5 @@
 //! A whole trace, decoded and renumbered.
+use crate::budget::{Sample, Sampler};
 use crate::{advise_huge, Batch, Error, Flags, ReadOptions, Reader, Renumber, Skipped};
 use std::path::Path;
 
@@ -17,6 +18,8 @@ pub struct Trace {
     pub flags: Option<Vec<Flags>>,
     /// What was left out ([`ReadOptions::skip_bad`]).
     pub skipped: Skipped,
+    /// Only some of the objects are here, for lack of memory ([`ReadOptions::budget`]).
+    pub sample: Option<Sample>,
 }
 
 impl Trace {
@@ -36,6 +39,7 @@ impl Trace {
             objects: renumber.objects(),
             flags: None,
             skipped: Skipped::default(),
+            sample: None,
         }
     }
 
@@ -71,11 +75,25 @@ pub fn open(path: &Path, options: &ReadOptions) -> Result<Trace, Error> {
 }
 
 fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
+    let with_flags = options.flags && reader.has_flags();
+    if let Some(budget) = options.budget {
+        let mut sampler = Sampler::new(budget, with_flags);
+        let mut batch = Batch::default();
+        while reader.fill(&mut batch)? {
+            sampler.take(&batch).map_err(|_| too_many(&reader))?;
+        }
+        let objects = sampler.objects();
+        let mut trace = finish(&reader, sampler.ids, objects, sampler.flags, with_flags)?;
+        trace.sample = (sampler.one_in > 1).then_some(Sample {
+            one_in: sampler.one_in,
+            requests: sampler.requests,
+        });
+        return Ok(trace);
+    }
     let known = reader.expected();
     let mut renumber = Renumber::new(known.exact.unwrap_or(known.guess));
     let mut ids: Vec<u32> = Vec::new();
     let mut flags: Vec<Flags> = Vec::new();
-    let with_flags = options.flags && reader.has_flags();
     // An exact size costs no copy while it grows; the length of a file is no promise of contents.
     let room = known.exact.unwrap_or(0).min(1 << 32) as usize;
     let reserved = ids.try_reserve_exact(room);
@@ -90,14 +108,28 @@ fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
         }
         renumber
             .extend(&batch.ids, &mut ids)
-            .map_err(|_| Error::File {
-                file: reader.path().to_path_buf(),
-                problem: "more than 4294967294 distinct objects: 32 bits cannot number them".into(),
-            })?;
+            .map_err(|_| too_many(&reader))?;
         if with_flags {
             flags.extend_from_slice(&batch.flags);
         }
     }
+    finish(&reader, ids, renumber.objects(), flags, with_flags)
+}
+
+fn too_many(reader: &Reader) -> Error {
+    Error::File {
+        file: reader.path().to_path_buf(),
+        problem: "more than 4294967294 distinct objects: 32 bits cannot number them".into(),
+    }
+}
+
+fn finish(
+    reader: &Reader,
+    ids: Vec<u32>,
+    objects: u32,
+    flags: Vec<Flags>,
+    with_flags: bool,
+) -> Result<Trace, Error> {
     if ids.is_empty() {
         let left_out = reader.skipped().malformed + reader.skipped().writes;
         return Err(Error::File {
@@ -111,8 +143,9 @@ fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
     Ok(Trace {
         name: reader.name().to_string(),
         ids,
-        objects: renumber.objects(),
+        objects,
         flags: with_flags.then_some(flags),
         skipped: reader.skipped().clone(),
+        sample: None,
     })
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use sim::registry::{Choice, POLICIES};
 use sim::size::{parse_list, Size};
 use std::path::PathBuf;
-use trace::Trace;
+use trace::{Budget, Trace};
 
 #[derive(Args)]
 pub struct TraceArgs {
@@ -14,6 +14,10 @@ pub struct TraceArgs {
     /// Bytes of an object, for sizes in bytes
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = crate::trace::count)]
     pub object_size: u64,
+    /// Most memory for the trace and one policy a thread. Where a trace has more objects than that,
+    /// a sample of them is simulated, results are estimates and say so. Without it all is exact
+    #[arg(long, value_name = "BYTES", value_parser = crate::trace::count)]
+    pub memory: Option<u64>,
     #[command(flatten)]
     pub read: ReadArgs,
 }
@@ -23,17 +27,36 @@ impl TraceArgs {
     ///
     /// # Errors
     /// The file's.
-    pub fn load(&self, flags: bool) -> Result<Trace> {
+    pub fn load(&self, flags: bool, threads: usize) -> Result<Trace> {
         let mut options = self.read.options();
         options.flags = flags;
-        read_args::read(&self.trace, options)
+        options.budget = self.memory.map(|bytes| Budget {
+            bytes,
+            // What no policy exceeds, and a sample's parts besides.
+            per_object: 24 * threads as u64 + 8,
+        });
+        let trace = read_args::read(&self.trace, options)?;
+        if let Some(sample) = trace.sample {
+            eprintln!(
+                "hotset: ESTIMATES: {} has about {} objects, too many for --memory; one in {} is simulated ({} objects, {} of {} requests)",
+                trace.name,
+                u64::from(trace.objects) * sample.one_in,
+                sample.one_in,
+                trace.objects,
+                trace.len(),
+                sample.requests
+            );
+        }
+        Ok(trace)
     }
 
     /// Sizes in objects of that trace.
     pub fn sizes(&self, sizes: &[Size], trace: &Trace) -> Vec<u64> {
+        let one_in = trace.sample.map_or(1, |sample| sample.one_in);
+        let footprint = u64::from(trace.objects) * one_in;
         sizes
             .iter()
-            .map(|size| size.objects(u64::from(trace.objects), self.object_size))
+            .map(|size| size.objects(footprint, self.object_size))
             .collect()
     }
 }

@@ -1,5 +1,5 @@
 //! `hotset sim curve`
-use super::args::{sizes, ShowArgs, Sizes, TraceArgs};
+use super::args::{choices, sizes, threads, ShowArgs, Sizes, TraceArgs};
 use super::plot;
 use crate::late::Late;
 use anyhow::{bail, Context, Result};
@@ -8,6 +8,7 @@ use kbuild::progress::Unit;
 use serde_json::json;
 use sim::curve::shards::Estimate;
 use sim::curve::Curve;
+use sim::registry::Choice;
 use sim::results::TraceId;
 use sim::size::{parse_list, Size};
 use sim::Input;
@@ -18,10 +19,13 @@ use std::process::ExitCode;
 pub struct CurveArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    /// Policies between commas: LRU exactly at all sizes in one pass, others size by size
+    #[arg(short, long, value_name = "POLICIES", default_value = "lru")]
+    policy: Vec<String>,
     /// Sizes between commas; 40 from one object to all by default
     #[arg(short, long, value_name = "SIZES", value_parser = sizes)]
     size: Option<Sizes>,
-    /// Look at this share of the objects only (SHARDS): faster, less exact, and it says how much
+    /// LRU: look at this share of the objects only (SHARDS): faster, less exact, and it says how much
     #[arg(long, value_name = "SHARE")]
     sample: Option<String>,
     /// Write the miss ratios as a chart
@@ -47,18 +51,35 @@ fn share(text: &str) -> Result<f64> {
     }
 }
 
-fn points(trace: &trace::Trace, input: &Input, args: &CurveArgs) -> Result<Vec<Point>> {
-    let chosen = match &args.size {
+/// In objects, each once, smallest first.
+fn chosen(trace: &trace::Trace, args: &CurveArgs) -> Result<Vec<u64>> {
+    let mut sizes = match &args.size {
         Some(sizes) => args.trace.sizes(&sizes.0, trace),
         None => {
-            let all = format!("1..{}:40", trace.objects.max(2));
+            let one_in = trace.sample.map_or(1, |sample| sample.one_in);
+            let all = format!("1..{}:40", (u64::from(trace.objects) * one_in).max(2));
             let sizes = parse_list(&all).map_err(|problem| anyhow::anyhow!(problem))?;
             args.trace.sizes(&sizes, trace)
         }
     };
-    let mut sizes = chosen;
     sizes.sort_unstable();
     sizes.dedup();
+    Ok(sizes)
+}
+
+/// Size by size: what has no curve in one pass.
+fn swept(trace: &trace::Trace, choices: &[Choice], args: &CurveArgs) -> Result<ExitCode> {
+    let jobs = sim::sweep::jobs(choices, &chosen(trace, args)?);
+    let results = super::sweep::results(trace, &jobs, None, threads(None))?;
+    if let Some(path) = &args.plot {
+        super::write(path, &plot::sweep(&results))?;
+    }
+    super::show::rows(&results, &args.show)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn points(trace: &trace::Trace, input: &Input, args: &CurveArgs) -> Result<Vec<Point>> {
+    let sizes = chosen(trace, args)?;
     if let Some(sample) = &args.sample {
         let estimate = Estimate::lru(input, share(sample)?);
         return Ok(sizes
@@ -95,7 +116,18 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode> {
     if let Some(sample) = &args.sample {
         share(sample)?;
     }
-    let trace = args.trace.load(false)?;
+    let choices = choices(&args.policy)?;
+    let lru = matches!(&choices[..], [only] if only.to_string() == "lru");
+    if args.sample.is_some() && !lru {
+        bail!("--sample is for LRU alone; --memory has others estimated");
+    }
+    let trace = args.trace.load(!lru, threads(None))?;
+    if args.sample.is_some() && trace.sample.is_some() {
+        bail!("--sample and --memory: {} is a sample already; give one of them", trace.name);
+    }
+    if !lru || trace.sample.is_some() {
+        return swept(&trace, &choices, args);
+    }
     let input = Input::of(&trace).with_context(|| trace.name.clone())?;
     let points = points(&trace, &input, args)?;
     if let Some(path) = &args.plot {

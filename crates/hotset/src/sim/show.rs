@@ -25,6 +25,9 @@ pub fn rows(results: &Results, args: &ShowArgs) -> Result<()> {
                 row.misses,
                 row.miss_ratio()
             );
+            if let Some(error) = row.misses_error_95 {
+                println!("    +- {error} misses (95%)");
+            }
             counters(row);
         }
     }
@@ -41,6 +44,9 @@ fn heading(results: &Results) {
         "{}: {} requests, {} objects; sizes in objects",
         trace.name, trace.requests, trace.objects
     );
+    if let Some(one_in) = trace.one_in {
+        println!("ESTIMATES from one object in {one_in}; +- is half of a 95% interval");
+    }
     if let Some((part, of)) = results.shard {
         println!(
             "part {part} of {of}: {} of {} jobs",

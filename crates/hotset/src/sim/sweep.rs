@@ -7,7 +7,8 @@ use clap::Args;
 use kbuild::progress::Unit;
 use sim::registry::Choice;
 use sim::results::{Results, TraceId};
-use sim::sweep::{jobs, sweep, Job, Shard};
+use sim::sampled::Sampled;
+use sim::sweep::{jobs, sweep, sweep_sampled, Job, Shard};
 use sim::Input;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -66,31 +67,40 @@ pub struct CompareArgs {
 }
 
 /// Runs a part of the jobs, with progress.
-fn results(trace: &Trace, all: &[Job], shard: Option<Shard>, threads: usize) -> Result<Results> {
+pub fn results(
+    trace: &Trace,
+    all: &[Job],
+    shard: Option<Shard>,
+    threads: usize,
+) -> Result<Results> {
     let input = Input::of(trace).with_context(|| trace.name.clone())?;
+    let sampled = Sampled::of(trace).with_context(|| trace.name.clone())?;
     let mine: Vec<Job> = all
         .iter()
         .filter(|job| shard.is_none_or(|shard| shard.has(job.number)))
         .cloned()
         .collect();
-    let total = (mine.len() * trace.len()) as u64;
+    let each = match &sampled {
+        Some(sampled) => sampled.work(),
+        None => trace.len() as u64,
+    };
     let what = format!("Simulating {} jobs of {} requests", mine.len(), trace.len());
-    let late = Late::new(what, Some(total), Unit::Steps);
+    let late = Late::new(what, Some(mine.len() as u64 * each), Unit::Steps);
     let done = AtomicU64::new(0);
-    let rows = sweep(&input, &mine, threads, &|requests| {
+    let progress = |requests| {
         late.advance(done.fetch_add(requests, Ordering::Relaxed) + requests);
-    })?;
-    Ok(Results::new(
-        TraceId::of(&trace.name, &input),
-        all.len(),
-        shard,
-        rows,
-    ))
+    };
+    let rows = match &sampled {
+        Some(sampled) => sweep_sampled(sampled, &mine, threads, &progress)?,
+        None => sweep(&input, &mine, threads, &progress)?,
+    };
+    let id = TraceId::of(&trace.name, &input).sampled(trace.sample);
+    Ok(Results::new(id, all.len(), shard, rows))
 }
 
 pub fn run_one(args: &RunArgs) -> Result<ExitCode> {
     let choices = choices(std::slice::from_ref(&args.policy))?;
-    let trace = args.trace.load(true)?;
+    let trace = args.trace.load(true, 1)?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let results = results(&trace, &jobs, None, threads(None))?;
     show::rows(&results, &args.show)?;
@@ -99,9 +109,9 @@ pub fn run_one(args: &RunArgs) -> Result<ExitCode> {
 
 pub fn run_sweep(args: &SweepArgs) -> Result<ExitCode> {
     let choices = choices(&args.policy)?;
-    let trace = args.trace.load(true)?;
-    let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let threads = threads(args.threads.map(usize::from));
+    let trace = args.trace.load(true, threads)?;
+    let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let results = results(&trace, &jobs, args.shard, threads)?;
     if let Some(path) = &args.plot {
         super::write(path, &plot::sweep(&results))?;
@@ -117,7 +127,7 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode> {
             choices.push(Choice::parse(yardstick)?);
         }
     }
-    let trace = args.trace.load(true)?;
+    let trace = args.trace.load(true, threads(None))?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let results = results(&trace, &jobs, None, threads(None))?;
     show::comparison(&results, &args.show)?;

@@ -1,8 +1,8 @@
 //! MGLRU's generations of one lruvec: struct lru_gen_folio and what moves pages in it.
 use super::pid::{tier_of, Rules, Tiers};
 use super::{page, ANON, FILE};
-use crate::huge::zeroed;
-use crate::lists::Lists;
+use crate::deques::Deques;
+use crate::huge::{prefetch, zeroed};
 
 /// MIN_NR_GENS
 pub const MIN_GENS: u64 = 2;
@@ -31,6 +31,17 @@ pub fn should_run_aging(age: &Age) -> bool {
     age.young * MIN_GENS > age.total || age.old * (MIN_GENS + 2) < age.total
 }
 
+/// folio->flags
+#[derive(Clone, Copy, Default)]
+pub struct Page {
+    /// [`page`] bits.
+    pub bits: u8,
+    /// Generation.
+    gen: u8,
+    /// LRU_REFS
+    refs: u8,
+}
+
 /// The generations.
 pub struct Generations {
     pub rules: Rules,
@@ -38,16 +49,12 @@ pub struct Generations {
     gens: u64,
     pub max_seq: u64,
     pub min_seq: [u64; 2],
-    /// By generation and type.
-    lists: Lists,
+    /// By generation and type. Pages leave at the old end alone: promotion only changes their flags.
+    lists: Deques,
     /// Pages whose flags say so; they may still be on an older list.
     pages_in: Vec<[u64; 2]>,
     pub tiers: [Tiers; 2],
-    /// [`page`] bits.
-    pub bits: Vec<u8>,
-    /// Generation and LRU_REFS.
-    gen: Vec<u8>,
-    refs: Vec<u8>,
+    pub pages: Vec<Page>,
     /// What became young since the last walk.
     young: Vec<u32>,
 }
@@ -61,12 +68,10 @@ impl Generations {
             // lru_gen_init_lruvec()
             max_seq: MIN_GENS + 1,
             min_seq: [0; 2],
-            lists: Lists::new(pages, gens as usize * 2),
+            lists: Deques::new(gens as usize * 2),
             pages_in: vec![[0; 2]; gens as usize],
             tiers: Default::default(),
-            bits: zeroed(pages as usize),
-            gen: zeroed(pages as usize),
-            refs: zeroed(pages as usize),
+            pages: zeroed(pages as usize),
             young: Vec::new(),
         }
     }
@@ -82,7 +87,7 @@ impl Generations {
     /// folio_is_file_lru()
     #[inline(always)]
     pub fn kind(&self, id: u32) -> usize {
-        usize::from(self.bits[id as usize] & page::FILE != 0)
+        usize::from(self.pages[id as usize].bits & page::FILE != 0)
     }
 
     /// get_nr_gens()
@@ -99,12 +104,12 @@ impl Generations {
 
     /// folio_lru_refs() and lru_tier_from_refs()
     pub fn refs_and_tier(&self, id: u32) -> (u8, usize) {
-        let bits = self.bits[id as usize];
+        let bits = self.pages[id as usize].bits;
         let workingset = bits & page::WORKINGSET != 0;
         let refs = match self.rules {
-            Rules::V6_12 => self.refs[id as usize] + u8::from(workingset),
+            Rules::V6_12 => self.pages[id as usize].refs + u8::from(workingset),
             Rules::V7 if bits & page::REFERENCED == 0 => 0,
-            Rules::V7 => self.refs[id as usize] + 1,
+            Rules::V7 => self.pages[id as usize].refs + 1,
         };
         (refs, tier_of(refs, workingset, self.rules))
     }
@@ -112,8 +117,7 @@ impl Generations {
     /// folio_inc_refs() of 6.12, lru_gen_inc_refs() of 7.x: an access through a descriptor.
     #[inline]
     pub fn inc_refs(&mut self, id: u32) {
-        let bits = &mut self.bits[id as usize];
-        let refs = &mut self.refs[id as usize];
+        let Page { bits, refs, .. } = &mut self.pages[id as usize];
         if *bits & page::REFERENCED == 0 {
             *bits |= page::REFERENCED;
             if self.rules == Rules::V7 {
@@ -131,7 +135,7 @@ impl Generations {
     /// An access through a page table.
     #[inline(always)]
     pub fn set_young(&mut self, id: u32) {
-        let bits = &mut self.bits[id as usize];
+        let bits = &mut self.pages[id as usize].bits;
         if *bits & page::YOUNG == 0 {
             *bits |= page::YOUNG;
             self.young.push(id);
@@ -140,7 +144,7 @@ impl Generations {
 
     /// The sequence number of the generation that lru_gen_add_folio() puts a page in.
     pub fn seq_for(&self, id: u32) -> u64 {
-        let bits = self.bits[id as usize];
+        let bits = self.pages[id as usize].bits;
         let kind = self.kind(id);
         let min_seq = self.min_seq[kind];
         if self.rules == Rules::V7 {
@@ -170,15 +174,15 @@ impl Generations {
     pub fn add(&mut self, id: u32) {
         let kind = self.kind(id);
         let gen = self.index(self.seq_for(id));
-        let bits = &mut self.bits[id as usize];
+        let Page { bits, refs, .. } = &mut self.pages[id as usize];
         if self.rules == Rules::V6_12 && *bits & page::ACTIVE != 0 {
             *bits &= !page::REFERENCED;
-            self.refs[id as usize] = 0;
+            *refs = 0;
         }
         *bits &= !page::ACTIVE;
-        self.gen[id as usize] = gen;
+        self.pages[id as usize].gen = gen;
         self.pages_in[usize::from(gen)][kind] += 1;
-        self.lists.add(Self::list(gen, kind), id);
+        self.lists.push_young(Self::list(gen, kind), id);
     }
 
     /// The oldest page of the oldest generation, which stays there.
@@ -188,21 +192,21 @@ impl Generations {
 
     /// The oldest page of a generation.
     pub fn tail_of(&self, seq: u64, kind: usize) -> Option<u32> {
-        self.lists.tail(Self::list(self.index(seq), kind))
+        self.lists.from_old(Self::list(self.index(seq), kind), 0)
     }
 
-    /// sort_folio(): true when the page was promoted or protected, and so is not to be evicted.
+    /// sort_folio() of the oldest page: true when it was promoted or protected, and so is not to be evicted.
     pub fn sort(&mut self, id: u32, highest_evicted: usize) -> bool {
         let kind = self.kind(id);
         let oldest = self.index(self.min_seq[kind]);
-        let gen = self.gen[id as usize];
+        let gen = self.pages[id as usize].gen;
         if gen != oldest {
-            self.lists.del(id);
-            self.lists.add(Self::list(gen, kind), id);
+            self.lists.pop_old(Self::list(oldest, kind));
+            self.lists.push_young(Self::list(gen, kind), id);
             return true;
         }
         let (refs, tier) = self.refs_and_tier(id);
-        let workingset = self.bits[id as usize] & page::WORKINGSET != 0;
+        let workingset = self.pages[id as usize].bits & page::WORKINGSET != 0;
         let (most, counted) = match self.rules {
             Rules::V6_12 => (refs == MOST_REFS + 1, true),
             Rules::V7 => {
@@ -214,11 +218,11 @@ impl Generations {
             return false;
         }
         self.inc_gen(id);
-        let list = Self::list(self.gen[id as usize], kind);
-        self.lists.del(id);
+        let list = Self::list(self.pages[id as usize].gen, kind);
+        self.lists.pop_old(Self::list(oldest, kind));
         match self.rules {
-            Rules::V6_12 => self.lists.add_tail(list, id),
-            Rules::V7 => self.lists.add(list, id),
+            Rules::V6_12 => self.lists.push_old(list, id),
+            Rules::V7 => self.lists.push_young(list, id),
         }
         if counted {
             self.tiers[kind].protected[tier] += 1;
@@ -231,64 +235,64 @@ impl Generations {
         let kind = self.kind(id);
         let old = self.index(self.min_seq[kind]);
         let new = self.index(self.min_seq[kind] + 1);
-        self.bits[id as usize] &= !(page::REFERENCED | page::WORKINGSET);
-        self.refs[id as usize] = 0;
-        self.gen[id as usize] = new;
+        self.pages[id as usize].bits &= !(page::REFERENCED | page::WORKINGSET);
+        self.pages[id as usize].refs = 0;
+        self.pages[id as usize].gen = new;
         self.pages_in[usize::from(old)][kind] -= 1;
         self.pages_in[usize::from(new)][kind] += 1;
     }
 
-    /// isolate_folio() and lru_gen_del_folio()
-    pub fn isolate(&mut self, id: u32) {
+    /// isolate_folio() and lru_gen_del_folio() of the oldest page of a generation's list.
+    pub fn isolate(&mut self, id: u32, seq: u64) {
         let kind = self.kind(id);
-        if self.bits[id as usize] & page::REFERENCED == 0 {
-            self.refs[id as usize] = 0;
+        if self.pages[id as usize].bits & page::REFERENCED == 0 {
+            self.pages[id as usize].refs = 0;
         }
         if self.rules == Rules::V6_12 {
-            self.bits[id as usize] &= !page::REFERENCED;
+            self.pages[id as usize].bits &= !page::REFERENCED;
         }
-        self.lists.del(id);
-        self.pages_in[usize::from(self.gen[id as usize])][kind] -= 1;
+        self.lists.pop_old(Self::list(self.index(seq), kind));
+        self.pages_in[usize::from(self.pages[id as usize].gen)][kind] -= 1;
     }
 
     /// The page is gone.
     pub fn drop_page(&mut self, id: u32) {
-        self.bits[id as usize] = 0;
-        self.refs[id as usize] = 0;
+        self.pages[id as usize].bits = 0;
+        self.pages[id as usize].refs = 0;
     }
 
     /// Sets LRU_REFS of a page that refaulted.
     pub fn restore_refs(&mut self, id: u32, refs: u8) {
-        self.refs[id as usize] = refs.min(MOST_REFS);
+        self.pages[id as usize].refs = refs.min(MOST_REFS);
     }
 
     /// A page that was isolated and could not be evicted: evict_folios() makes it active.
     pub fn reject(&mut self, id: u32) {
         let oldest = self.min_seq[self.kind(id)];
         if self.rules == Rules::V6_12 || self.seq_for(id) == oldest {
-            self.bits[id as usize] &= !(page::REFERENCED | page::WORKINGSET);
-            self.refs[id as usize] = 0;
-            self.bits[id as usize] |= page::ACTIVE;
+            self.pages[id as usize].bits &= !(page::REFERENCED | page::WORKINGSET);
+            self.pages[id as usize].refs = 0;
+            self.pages[id as usize].bits |= page::ACTIVE;
         }
         self.add(id);
     }
 
     /// lru_gen_set_refs() of 7.x, on a page that eviction found young: true when it is activated.
     pub fn set_refs(&mut self, id: u32) -> bool {
-        let bits = self.bits[id as usize];
+        let bits = self.pages[id as usize].bits;
         if bits & (page::REFERENCED | page::WORKINGSET) == 0 {
             let exec = page::EXEC | page::FILE;
             if bits & exec == exec {
-                self.bits[id as usize] |= page::WORKINGSET;
+                self.pages[id as usize].bits |= page::WORKINGSET;
                 return true;
             }
-            self.refs[id as usize] = 0;
-            self.bits[id as usize] |= page::REFERENCED;
+            self.pages[id as usize].refs = 0;
+            self.pages[id as usize].bits |= page::REFERENCED;
             return false;
         }
         if self.refs_and_tier(id).0 > 1 {
-            self.bits[id as usize] = bits & !page::REFERENCED | page::WORKINGSET;
-            self.refs[id as usize] = 0;
+            self.pages[id as usize].bits = bits & !page::REFERENCED | page::WORKINGSET;
+            self.pages[id as usize].refs = 0;
         } else {
             self.inc_refs(id);
         }
@@ -299,7 +303,7 @@ impl Generations {
     fn walk(&mut self) {
         let newest = self.index(self.max_seq);
         for id in std::mem::take(&mut self.young) {
-            let bits = self.bits[id as usize];
+            let bits = self.pages[id as usize].bits;
             if bits & page::YOUNG == 0 || bits & page::PRESENT == 0 {
                 continue;
             }
@@ -309,18 +313,18 @@ impl Generations {
                 && bits & (page::REFERENCED | page::WORKINGSET) == 0
                 && bits & exec != exec
             {
-                self.refs[id as usize] = 0;
-                self.bits[id as usize] = bits | page::REFERENCED;
+                self.pages[id as usize].refs = 0;
+                self.pages[id as usize].bits = bits | page::REFERENCED;
                 continue;
             }
             bits &= !(page::REFERENCED | page::WORKINGSET);
             if self.rules == Rules::V7 {
                 bits |= page::WORKINGSET;
             }
-            self.bits[id as usize] = bits;
-            self.refs[id as usize] = 0;
+            self.pages[id as usize].bits = bits;
+            self.pages[id as usize].refs = 0;
             let kind = self.kind(id);
-            let before = std::mem::replace(&mut self.gen[id as usize], newest);
+            let before = std::mem::replace(&mut self.pages[id as usize].gen, newest);
             self.pages_in[usize::from(before)][kind] -= 1;
             self.pages_in[usize::from(newest)][kind] += 1;
         }
@@ -340,12 +344,12 @@ impl Generations {
     /// inc_min_seq(): the oldest generation is merged into the next.
     fn inc_min_seq(&mut self, kind: usize) {
         while let Some(id) = self.oldest(kind) {
-            if self.gen[id as usize] == self.index(self.min_seq[kind]) {
+            if self.pages[id as usize].gen == self.index(self.min_seq[kind]) {
                 self.inc_gen(id);
             }
-            self.lists.del(id);
-            let list = Self::list(self.gen[id as usize], kind);
-            self.lists.add_tail(list, id);
+            self.lists.pop_old(Self::list(self.index(self.min_seq[kind]), kind));
+            let list = Self::list(self.pages[id as usize].gen, kind);
+            self.lists.push_old(list, id);
         }
         self.tiers[kind].carry_over();
         self.min_seq[kind] += 1;
@@ -358,7 +362,7 @@ impl Generations {
         for (kind, seq) in min_seq.iter_mut().enumerate().skip(first) {
             while *seq + MIN_GENS <= self.max_seq {
                 let list = Self::list(self.index(*seq), kind);
-                if self.lists.tail(list).is_some() {
+                if !self.lists.is_empty(list) {
                     break;
                 }
                 *seq += 1;
@@ -424,13 +428,19 @@ impl Generations {
     /// Asks for the memory of a page.
     #[inline(always)]
     pub fn prefetch(&self, id: u32) {
-        crate::huge::prefetch(&self.bits, id as usize);
-        crate::huge::prefetch(&self.refs, id as usize);
+        prefetch(&self.pages, id as usize);
+    }
+
+    /// The page that eviction comes to after so many others of the oldest generation.
+    #[inline(always)]
+    pub fn ahead(&self, kind: usize, others: usize) -> Option<u32> {
+        let oldest = self.index(self.min_seq[kind]);
+        self.lists.from_old(Self::list(oldest, kind), others)
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.bits.len() * 3 + self.lists.bytes() + self.young.capacity() * 4
+        self.pages.len() * size_of::<Page>() + self.lists.bytes() + self.young.capacity() * 4
     }
 }
 

@@ -5,7 +5,7 @@ fn lruvec(rules: Rules) -> Generations {
 }
 
 fn put(lruvec: &mut Generations, id: u32, bits: u8) -> u64 {
-    lruvec.bits[id as usize] = page::PRESENT | bits;
+    lruvec.pages[id as usize].bits = page::PRESENT | bits;
     let seq = lruvec.seq_for(id);
     lruvec.add(id);
     seq
@@ -46,7 +46,7 @@ fn accesses_through_descriptors_raise_the_tier_never_the_generation() {
                 lruvec.refs_and_tier(0).1
             })
             .collect();
-        assert_eq!(u64::from(lruvec.gen[0]), seq);
+        assert_eq!(u64::from(lruvec.pages[0].gen), seq);
         tiers
     };
     assert_eq!(tiers(Rules::V6_12), [0, 1, 2, 2, 3, 3]);
@@ -80,11 +80,11 @@ fn inc_max_seq_promotes_the_young_and_merges_the_oldest() {
     lruvec.set_young(0);
     lruvec.inc_max_seq();
     assert_eq!(lruvec.max_seq, 4);
-    assert_eq!((lruvec.gen[0], lruvec.gen[1]), (3, 1));
+    assert_eq!((lruvec.pages[0].gen, lruvec.pages[1].gen), (3, 1));
     // Four generations of both types: the oldest is merged into the next.
     lruvec.inc_max_seq();
     assert_eq!((lruvec.max_seq, lruvec.min_seq), (5, [2, 2]));
-    assert_eq!((lruvec.gen[0], lruvec.gen[1]), (3, 2));
+    assert_eq!((lruvec.pages[0].gen, lruvec.pages[1].gen), (3, 2));
 }
 
 #[test]
@@ -97,12 +97,12 @@ fn folio_update_gen_7_marks_first_and_promotes_second() {
         lruvec.set_young(0);
         lruvec.set_young(1);
         lruvec.walk();
-        if lruvec.bits[0] & page::WORKINGSET == 0 {
-            assert!(lruvec.bits[0] & page::REFERENCED != 0);
-            assert_eq!((lruvec.gen[0], lruvec.gen[1]), (0, 3), "executable at once");
+        if lruvec.pages[0].bits & page::WORKINGSET == 0 {
+            assert!(lruvec.pages[0].bits & page::REFERENCED != 0);
+            assert_eq!((lruvec.pages[0].gen, lruvec.pages[1].gen), (0, 3), "executable at once");
         }
     }
-    assert_eq!(lruvec.gen[0], 3);
+    assert_eq!(lruvec.pages[0].gen, 3);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn sort_folio_protects_tiers_above_the_index() {
     assert!(!lruvec.sort(0, 2));
     assert!(lruvec.sort(0, 1));
     assert_eq!(lruvec.tiers[FILE].protected, [0, 0, 1, 0]);
-    assert_eq!(lruvec.gen[0], 2, "one generation younger");
+    assert_eq!(lruvec.pages[0].gen, 2, "one generation younger");
     assert_eq!(
         lruvec.refs_and_tier(0),
         (0, 0),

@@ -1,12 +1,10 @@
 //! LeCaR: each victim is LRU's or LFU's, drawn by weights; a miss on what one of them evicted lately
 //! moves weight to the other.
+use crate::by_count::ByCount;
 use crate::huge::{prefetch, zeroed};
 use crate::lane::Lane;
 use crate::sample::Pcg64;
 use crate::{Description, Parameter, Policy, Setup};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::VecDeque;
 
 pub const POLICY: Description = Description {
     name: "lecar",
@@ -38,11 +36,20 @@ pub const POLICY: Description = Description {
     },
 };
 
-const ABSENT: u8 = 0;
-const RESIDENT: u8 = 1;
+/// What an object is: above its accesses in [`Entry::what`].
+const KIND: u32 = 3 << 30;
+const RESIDENT: u32 = 1 << 30;
 /// Evicted as LRU's victim, and as LFU's.
-const BY_LRU: u8 = 2;
-const BY_LFU: u8 = 3;
+const BY_LRU: u32 = 2 << 30;
+const BY_LFU: u32 = 3 << 30;
+
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    /// Its kind, and its accesses while it is remembered; 0 is neither here nor remembered.
+    what: u32,
+    /// Position of the last access, or of the eviction.
+    last: u32,
+}
 
 struct LeCar<'a> {
     ids: &'a [u32],
@@ -53,23 +60,16 @@ struct LeCar<'a> {
     /// Of LRU; LFU has the rest.
     weight: f64,
     random: Pcg64,
-    state: Vec<u8>,
-    /// Accesses, kept while the object is remembered.
-    count: Vec<u32>,
-    /// Position of the last access, or of the eviction.
-    last: Vec<u32>,
+    entries: Vec<Entry>,
     lane: Lane,
     tail: u32,
-    /// Count and last access of each resident object as they once were.
-    heap: BinaryHeap<Reverse<(u32, u32)>>,
-    /// Evicted by each, with the position of the eviction; what came back since is a hole.
-    gone: [VecDeque<(u32, u32)>; 2],
+    /// What is resident by count; what each of the two evicted, the latest first.
+    rings: ByCount,
     gone_held: [u32; 2],
 }
 
 impl<'a> LeCar<'a> {
     fn new(setup: &Setup<'a, '_>, learning: f64, discount: f64, seed: u32) -> LeCar<'a> {
-        let objects = setup.input.objects() as usize;
         LeCar {
             ids: setup.input.ids(),
             size: setup.size,
@@ -78,13 +78,10 @@ impl<'a> LeCar<'a> {
             discount: discount.powf(1.0 / f64::from(setup.size)),
             weight: 0.5,
             random: Pcg64::new(seed),
-            state: zeroed(objects),
-            count: zeroed(objects),
-            last: zeroed(objects),
+            entries: zeroed(setup.input.objects() as usize),
             lane: Lane::new(setup.input.ids().len()),
             tail: 0,
-            heap: BinaryHeap::new(),
-            gone: Default::default(),
+            rings: ByCount::new(setup.input.objects(), 2),
             gone_held: [0; 2],
         }
     }
@@ -94,69 +91,49 @@ impl<'a> LeCar<'a> {
         self.ids[self.tail as usize - 1]
     }
 
-    fn lfu_victim(&mut self) -> u32 {
-        loop {
-            let Some(mut top) = self.heap.peek_mut() else {
-                return self.lru_victim();
-            };
-            let Reverse((count, last)) = *top;
-            let id = self.ids[last as usize - 1];
-            let place = id as usize;
-            let now = (self.count[place], self.last[place]);
-            if self.state[place] != RESIDENT {
-                std::collections::binary_heap::PeekMut::pop(top);
-            } else if now == (count, last) {
-                std::collections::binary_heap::PeekMut::pop(top);
-                return id;
-            } else {
-                *top = Reverse(now);
-            }
-        }
-    }
-
     fn evict(&mut self, now: u32) {
         let by_lru = self.random.unit() < self.weight;
-        let id = if by_lru {
-            self.lru_victim()
-        } else {
-            self.lfu_victim()
+        let entries = &self.entries;
+        let fewest = |id: u32| entries[id as usize].what & !KIND;
+        let id = match by_lru {
+            true => self.lru_victim(),
+            // There is one: the cache is full.
+            false => self.rings.least(fewest).unwrap_or_default(),
         };
-        let place = id as usize;
-        self.lane.clear(self.last[place]);
+        let entry = &mut self.entries[id as usize];
+        let count = entry.what & !KIND;
+        self.rings.remove(id, count);
+        self.lane.clear(entry.last);
         self.held -= 1;
         let list = usize::from(!by_lru);
-        self.state[place] = if by_lru { BY_LRU } else { BY_LFU };
-        self.last[place] = now;
-        self.gone[list].push_back((id, now));
+        *entry = Entry {
+            what: count | if by_lru { BY_LRU } else { BY_LFU },
+            last: now,
+        };
+        let own = self.rings.own(list);
+        self.rings.lists().add(own, id);
         self.gone_held[list] += 1;
-        while self.gone_held[list] > self.size {
+        if self.gone_held[list] > self.size {
             self.forget(list);
-        }
-        // Holes may not pile up either.
-        if self.gone[list].len() > 2 * self.size as usize + 64 {
-            let (state, last) = (&self.state, &self.last);
-            let by = BY_LRU + list as u8;
-            self.gone[list].retain(|&(id, at)| state[id as usize] == by && last[id as usize] == at);
         }
     }
 
+    /// The oldest of those that one of the two evicted.
     fn forget(&mut self, list: usize) {
-        let Some((id, at)) = self.gone[list].pop_front() else {
-            return;
-        };
-        let place = id as usize;
-        if self.state[place] == BY_LRU + list as u8 && self.last[place] == at {
-            self.state[place] = ABSENT;
-            self.count[place] = 0;
+        let own = self.rings.own(list);
+        if let Some(id) = self.rings.lists().tail(own) {
+            self.rings.lists().del(id);
+            self.entries[id as usize].what = 0;
             self.gone_held[list] -= 1;
         }
     }
 
     /// A miss on what was evicted lately moves weight away from who did it.
-    fn regret(&mut self, id: u32, now: u32) {
-        let list = usize::from(self.state[id as usize] - BY_LRU);
+    fn regret(&mut self, id: u32, entry: Entry, now: u32) {
+        let list = usize::from(entry.what & KIND == BY_LFU);
+        self.rings.lists().del(id);
         self.gone_held[list] -= 1;
-        let waited = now - self.last[id as usize];
+        let waited = now - entry.last;
         let reward = self.discount.powi(waited.min(i32::MAX as u32) as i32);
         let grown = (self.learning * reward).exp();
         let (mut lru, mut lfu) = (self.weight, 1.0 - self.weight);
@@ -166,72 +143,51 @@ impl<'a> LeCar<'a> {
         }
         self.weight = (lru / (lru + lfu)).clamp(0.01, 0.99);
     }
-
-    fn miss(&mut self, id: u32, now: u32) {
-        let place = id as usize;
-        match self.state[place] {
-            ABSENT => self.count[place] = 0,
-            _ => self.regret(id, now),
-        }
-        self.state[place] = ABSENT;
-        if self.held == self.size {
-            self.evict(now);
-        }
-        self.state[place] = RESIDENT;
-        self.held += 1;
-        self.count[place] += 1;
-        self.heap.push(Reverse((self.count[place], now)));
-        if self.heap.len() > 4 * self.size as usize + 64 {
-            self.tidy(id, now);
-        }
-    }
-
-    /// One entry for each resident object, as it is now. `id` is about to have `now` as its last.
-    fn tidy(&mut self, id: u32, now: u32) {
-        self.last[id as usize] = now;
-        let mut all: Vec<_> = std::mem::take(&mut self.heap)
-            .into_iter()
-            .map(|Reverse((_, last))| self.ids[last as usize - 1] as usize)
-            .filter(|&place| self.state[place] == RESIDENT)
-            .map(|place| Reverse((self.count[place], self.last[place])))
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        self.heap = all.into();
-    }
 }
 
 impl Policy for LeCar<'_> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
         let now = at as u32 + 1;
-        let place = id as usize;
-        let hit = self.state[place] == RESIDENT;
+        let entry = self.entries[id as usize];
+        let count = entry.what & !KIND;
+        let hit = entry.what & KIND == RESIDENT;
         if hit {
-            self.count[place] += 1;
-            self.lane.clear(self.last[place]);
+            self.rings.remove(id, count);
+            self.lane.clear(entry.last);
         } else {
-            self.miss(id, now);
+            if entry.what != 0 {
+                self.regret(id, entry, now);
+            }
+            if self.held == self.size {
+                self.evict(now);
+            }
+            self.held += 1;
         }
-        self.last[place] = now;
+        // 2^30 accesses are told apart from fewer.
+        let count = (count + 1).min(!KIND);
+        self.entries[id as usize] = Entry {
+            what: RESIDENT | count,
+            last: now,
+        };
+        self.rings.insert(id, count);
         self.lane.mark(now);
         hit
     }
 
     #[inline(always)]
     fn prefetch(&self, id: u32) {
-        prefetch(&self.state, id as usize);
-        prefetch(&self.count, id as usize);
-        prefetch(&self.last, id as usize);
+        prefetch(&self.entries, id as usize);
+        self.rings.prefetch(id);
     }
 
     #[inline(always)]
     fn prefetch_soon(&self, id: u32) {
-        self.lane.prefetch(self.last[id as usize]);
+        self.lane.prefetch(self.entries[id as usize].last);
+        self.rings.prefetch_neighbours(id);
     }
 
     fn bytes(&self) -> usize {
-        let gone: usize = self.gone.iter().map(VecDeque::capacity).sum();
-        self.state.len() * 9 + self.lane.bytes() + self.heap.capacity() * 8 + gone * 8
+        self.entries.len() * 8 + self.lane.bytes() + self.rings.bytes()
     }
 }

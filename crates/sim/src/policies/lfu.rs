@@ -1,12 +1,8 @@
 //! LFU: the object with the fewest accesses since it came in goes; of equals the one whose last access
 //! is longest ago.
-//!
-//! Objects of few accesses stand in a queue per count. Those of many stand in a heap by what their
-//! count once was: it is looked up again when they come to its top, so that hits cost nothing there.
+use crate::by_count::ByCount;
 use crate::huge::{prefetch, zeroed};
 use crate::{Description, Policy, Setup};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 
 pub const POLICY: Description = Description {
     name: "lfu",
@@ -15,122 +11,59 @@ pub const POLICY: Description = Description {
     build: |setup| Ok(Box::new(Lfu::new(setup))),
 };
 
-/// Counts below this have a queue.
-const MANY: usize = 16;
-
-#[derive(Clone, Copy, Default)]
-struct Entry {
-    /// Accesses since it came in; 0 is absent.
-    count: u32,
-    /// Position of the last one, from 1.
-    last: u32,
-}
-
-struct Lfu<'a> {
-    ids: &'a [u32],
+struct Lfu {
     free: u32,
-    entries: Vec<Entry>,
-    /// By count: positions of accesses that raised an object to it. Old ones are passed over.
-    few: [VecDeque<u32>; MANY],
-    /// By count: how many of them are no holes.
-    held: [u32; MANY],
-    /// Count and last access as they once were.
-    many: BinaryHeap<Reverse<(u32, u32)>>,
+    /// By object: accesses since it came in; 0 is absent.
+    counts: Vec<u32>,
+    by_count: ByCount,
 }
 
-impl<'a> Lfu<'a> {
-    fn new(setup: &Setup<'a, '_>) -> Lfu<'a> {
+impl Lfu {
+    fn new(setup: &Setup) -> Lfu {
         Lfu {
-            ids: setup.input.ids(),
             free: setup.size,
-            entries: zeroed(setup.input.objects() as usize),
-            few: Default::default(),
-            held: [0; MANY],
-            many: BinaryHeap::new(),
+            counts: zeroed(setup.input.objects() as usize),
+            by_count: ByCount::new(setup.input.objects(), 0),
         }
-    }
-
-    /// Queues an object that has just been raised to `count`.
-    #[inline(always)]
-    fn queue(&mut self, count: u32, position: u32) {
-        let level = count as usize;
-        self.held[level] += 1;
-        if self.few[level].len() >= 2 * self.held[level] as usize + 64 {
-            let (ids, entries) = (self.ids, &self.entries);
-            self.few[level].retain(|&at| live(ids, entries, count, at));
-        }
-        self.few[level].push_back(position);
     }
 
     fn evict(&mut self) {
-        for level in 1..MANY {
-            if self.held[level] == 0 {
-                self.few[level].clear();
-                continue;
-            }
-            while let Some(position) = self.few[level].pop_front() {
-                if live(self.ids, &self.entries, level as u32, position) {
-                    self.held[level] -= 1;
-                    self.entries[self.ids[position as usize - 1] as usize].count = 0;
-                    return;
-                }
-            }
-        }
-        while let Some(mut top) = self.many.peek_mut() {
-            let Reverse((count, last)) = *top;
-            let entry = &mut self.entries[self.ids[last as usize - 1] as usize];
-            if (entry.count, entry.last) == (count, last) {
-                entry.count = 0;
-                std::collections::binary_heap::PeekMut::pop(top);
-                return;
-            }
-            *top = Reverse((entry.count, entry.last));
+        let counts = &mut self.counts;
+        if let Some(id) = self.by_count.least(|id| counts[id as usize]) {
+            let count = std::mem::take(&mut counts[id as usize]);
+            self.by_count.remove(id, count);
         }
     }
 }
 
-#[inline(always)]
-fn live(ids: &[u32], entries: &[Entry], count: u32, position: u32) -> bool {
-    let entry = entries[ids[position as usize - 1] as usize];
-    entry.count == count && entry.last == position
-}
-
-impl Policy for Lfu<'_> {
+impl Policy for Lfu {
     #[inline(always)]
-    fn request(&mut self, id: u32, at: usize) -> bool {
-        let position = at as u32 + 1;
-        let count = self.entries[id as usize].count;
-        if count == 0 {
-            if self.free > 0 {
-                self.free -= 1;
-            } else {
-                self.evict();
-            }
+    fn request(&mut self, id: u32, _at: usize) -> bool {
+        let count = self.counts[id as usize];
+        if count > 0 {
+            self.by_count.remove(id, count);
+        } else if self.free > 0 {
+            self.free -= 1;
+        } else {
+            self.evict();
         }
-        self.entries[id as usize] = Entry {
-            count: count + 1,
-            last: position,
-        };
-        if (count as usize) < MANY {
-            if count > 0 {
-                self.held[count as usize] -= 1;
-            }
-            if count as usize + 1 < MANY {
-                self.queue(count + 1, position);
-            } else {
-                self.many.push(Reverse((count + 1, position)));
-            }
-        }
+        self.counts[id as usize] = count + 1;
+        self.by_count.insert(id, count + 1);
         count > 0
     }
 
     #[inline(always)]
     fn prefetch(&self, id: u32) {
-        prefetch(&self.entries, id as usize);
+        prefetch(&self.counts, id as usize);
+        self.by_count.prefetch(id);
+    }
+
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        self.by_count.prefetch_neighbours(id);
     }
 
     fn bytes(&self) -> usize {
-        let few: usize = self.few.iter().map(VecDeque::capacity).sum();
-        self.entries.len() * 8 + few * 4 + self.many.capacity() * 8
+        self.counts.len() * 4 + self.by_count.bytes()
     }
 }

@@ -52,6 +52,8 @@ struct Lirs<'a> {
     s: Lane,
     /// The bottom of S is the first mark after this position.
     below: u32,
+    /// Where the LIR object at the bottom was when S was pruned last; 0 before.
+    bottom: u32,
     /// What is in S and not resident comes after this.
     gone_below: u32,
     queued: Vec<u32>,
@@ -76,6 +78,7 @@ impl<'a> Lirs<'a> {
             stamps: zeroed(objects),
             s: Lane::new(setup.input.ids().len()),
             below: 0,
+            bottom: 0,
             gone_below: 0,
             queued: zeroed(objects),
             q: Queue::default(),
@@ -116,9 +119,15 @@ impl<'a> Lirs<'a> {
     fn prune(&mut self) {
         while self.lirs > 0 {
             let at = self.s.after(self.below);
+            if let Some(&later) = self.ids.get(at as usize + 64) {
+                prefetch(&self.state, later as usize);
+            }
             let state = &mut self.state[self.ids[at as usize - 1] as usize];
             match *state & KIND {
-                LIR => return,
+                LIR => {
+                    self.bottom = at;
+                    return;
+                }
                 GONE => {
                     *state = ABSENT;
                     self.gone -= 1;
@@ -181,8 +190,12 @@ impl Policy for Lirs<'_> {
         let state = self.state[id as usize];
         match state & KIND {
             LIR => {
+                // Only when the bottom itself goes up is there anything to take off.
+                let before = self.stamps[id as usize];
                 self.stack(id, now);
-                self.prune();
+                if before <= self.bottom || self.bottom == 0 {
+                    self.prune();
+                }
                 true
             }
             HIR => {

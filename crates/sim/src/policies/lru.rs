@@ -11,7 +11,15 @@ pub const POLICY: Description = Description {
     build: |setup| Ok(Box::new(Lru::new(setup))),
 };
 
+/// Positions for one object, on average: renumbering costs one object's in `ROOM - 1` requests, and
+/// memory does not grow with the trace.
+const ROOM: usize = 16;
+
 struct Lru {
+    /// A request's number, from 1, less this is its position.
+    shift: u32,
+    /// Positions are below this.
+    room: u32,
     /// Objects that still fit.
     free: u32,
     /// Positions up to this one are no longer resident.
@@ -23,11 +31,15 @@ struct Lru {
 
 impl Lru {
     fn new(setup: &Setup) -> Lru {
+        let (requests, objects) = (setup.input.ids().len(), setup.input.objects() as usize);
+        let lane = Lane::new(requests.min(objects * ROOM + 64));
         Lru {
+            shift: 0,
+            room: lane.room(),
             free: setup.size,
             tail: 0,
-            lane: Lane::new(setup.input.ids().len()),
-            last: zeroed(setup.input.objects() as usize),
+            lane,
+            last: zeroed(objects),
         }
     }
 }
@@ -35,18 +47,24 @@ impl Lru {
 impl Policy for Lru {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        let now = at as u32 + 1;
+        let mut now = (at as u32 + 1).wrapping_sub(self.shift);
+        if now == self.room {
+            let live = self.lane.close_up(self.tail, &mut self.last);
+            self.tail = 0;
+            self.shift = self.shift.wrapping_add(now - live - 1);
+            now = live + 1;
+        }
         let before = std::mem::replace(&mut self.last[id as usize], now);
         let hit = before > self.tail;
         // A mark behind the tail may go as well: nobody looks there.
         self.lane.clear(before);
         self.lane.mark(now);
-        if !hit {
-            if self.free > 0 {
-                self.free -= 1;
-            } else {
-                self.tail = self.lane.after(self.tail);
-            }
+        if self.free > 0 {
+            self.free -= u32::from(!hit);
+        } else {
+            // Looked up for a hit too: a guess at hit or miss is wrong too often.
+            let next = self.lane.after(self.tail);
+            self.tail = if hit { self.tail } else { next };
         }
         hit
     }

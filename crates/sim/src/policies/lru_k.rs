@@ -4,7 +4,7 @@
 //! The K-th last access is a position of the trace, so the order is a set of positions.
 use super::lru_k_correlated::Correlated;
 use crate::bits::Bits;
-use crate::huge::{filled, prefetch, zeroed};
+use crate::huge::{filled, prefetch};
 use crate::lane::Lane;
 use crate::{Description, Parameter, Policy, Setup};
 
@@ -45,12 +45,15 @@ pub const POLICY: Description = Description {
     },
 };
 
+/// The object is resident.
+const HERE: u32 = 1 << 31;
+
 struct LruK<'a, const K: usize> {
     ids: &'a [u32],
     retain: bool,
     free: u32,
-    resident: Vec<bool>,
-    /// By object: positions (from 1) of the last accesses, latest first; 0 is none.
+    /// By object: positions (from 1) of the last accesses, latest first; 0 is none. The latest has
+    /// [`HERE`] besides.
     history: Vec<[u32; K]>,
     /// Last accesses of what is resident and has not had K: an LRU list.
     few: Lane,
@@ -60,6 +63,9 @@ struct LruK<'a, const K: usize> {
     full: Bits,
     /// None of them is before this.
     full_from: usize,
+    /// Whose K-th last access that is, where it is known without looking into the trace: what comes
+    /// back after long is the next to go.
+    first: (usize, u32),
 }
 
 impl<'a, const K: usize> LruK<'a, K> {
@@ -70,21 +76,24 @@ impl<'a, const K: usize> LruK<'a, K> {
             ids: setup.input.ids(),
             retain,
             free: setup.size,
-            resident: zeroed(objects),
             history: filled(objects, [0; K]),
             few: Lane::new(requests),
             few_tail: 0,
             few_held: 0,
             full: Bits::new(requests + 1),
             full_from: 0,
+            first: (0, 0),
         }
     }
 
     fn evict(&mut self) {
-        let position = if self.few_held > 0 {
+        let id = if self.few_held > 0 {
             self.few_held -= 1;
             self.few_tail = self.few.after(self.few_tail);
-            self.few_tail as usize
+            if let Some(&later) = self.ids.get(self.few_tail as usize + 64) {
+                prefetch(&self.history, later as usize);
+            }
+            self.ids[self.few_tail as usize - 1] as usize
         } else {
             let position = self.full.at_or_after(self.full_from);
             self.full_from = position.expect("a full cache has a victim");
@@ -93,11 +102,14 @@ impl<'a, const K: usize> LruK<'a, K> {
             if let Some(next) = self.full.at_or_after(self.full_from) {
                 prefetch(self.ids, next - 1);
             }
-            self.full_from
+            match self.first {
+                (position, id) if position == self.full_from => id as usize,
+                _ => self.ids[self.full_from - 1] as usize,
+            }
         };
-        let id = self.ids[position - 1] as usize;
-        self.resident[id] = false;
-        if !self.retain {
+        if self.retain {
+            self.history[id][0] &= !HERE;
+        } else {
             self.history[id] = [0; K];
         }
     }
@@ -108,20 +120,21 @@ impl<const K: usize> Policy for LruK<'_, K> {
     fn request(&mut self, id: u32, at: usize) -> bool {
         let now = at as u32 + 1;
         let place = id as usize;
-        let hit = self.resident[place];
+        let hit = self.history[place][0] & HERE != 0;
         if !hit {
             if self.free > 0 {
                 self.free -= 1;
             } else {
                 self.evict();
             }
-            self.resident[place] = true;
         }
         let history = &mut self.history[place];
+        history[0] &= !HERE;
         let (latest, oldest) = (history[0], history[K - 1]);
         history.copy_within(..K - 1, 1);
         history[0] = now;
         let key = history[K - 1] as usize;
+        history[0] |= HERE;
         if hit && oldest != 0 {
             self.full.remove(oldest as usize);
         } else if hit {
@@ -130,7 +143,10 @@ impl<const K: usize> Policy for LruK<'_, K> {
         }
         if key != 0 {
             self.full.insert(key);
-            self.full_from = self.full_from.min(key);
+            if key <= self.full_from {
+                self.full_from = key;
+                self.first = (key, id);
+            }
         } else {
             self.few.mark(now);
             self.few_held += 1;
@@ -140,7 +156,6 @@ impl<const K: usize> Policy for LruK<'_, K> {
 
     #[inline(always)]
     fn prefetch(&self, id: u32) {
-        prefetch(&self.resident, id as usize);
         prefetch(&self.history, id as usize);
     }
 
@@ -148,11 +163,11 @@ impl<const K: usize> Policy for LruK<'_, K> {
     fn prefetch_soon(&self, id: u32) {
         // Where it stands, and where it will stand.
         let history = &self.history[id as usize];
-        self.full.prefetch(history[K - 1] as usize);
-        self.full.prefetch(history[K.saturating_sub(2)] as usize);
+        self.full.prefetch((history[K - 1] & !HERE) as usize);
+        self.full.prefetch((history[K.saturating_sub(2)] & !HERE) as usize);
     }
 
     fn bytes(&self) -> usize {
-        self.resident.len() + self.history.len() * 4 * K + self.few.bytes() + self.full.bytes()
+        self.history.len() * 4 * K + self.few.bytes() + self.full.bytes()
     }
 }

@@ -26,6 +26,9 @@ pub const POLICY: Description = Description {
 /// MAX_LRU_BATCH
 const MAX_LRU_BATCH: u64 = 4096;
 
+/// Pages that eviction asks for before it comes to them.
+const LOOK_AHEAD: usize = 24;
+
 /// Bits of a shadow's sequence number.
 const SEQ: u64 = (1 << 28) - 1;
 
@@ -99,7 +102,7 @@ impl<'a> Mglru<'a> {
         let (refs, tier) = self.lruvec.refs_and_tier(id);
         let workingset = match self.rules {
             Rules::V6_12 => refs > 0,
-            Rules::V7 => self.lruvec.bits[id as usize] & page::WORKINGSET != 0,
+            Rules::V7 => self.lruvec.pages[id as usize].bits & page::WORKINGSET != 0,
         };
         let seq = (self.lruvec.min_seq[kind] & SEQ) as u32;
         let refs = u32::from(refs.saturating_sub(1).min(3));
@@ -130,7 +133,7 @@ impl<'a> Mglru<'a> {
             if workingset {
                 self.activate[kind] += u64::from(in_fault);
                 self.restore[kind] += 1;
-                self.lruvec.bits[id as usize] |= page::WORKINGSET;
+                self.lruvec.pages[id as usize].bits |= page::WORKINGSET;
             } else {
                 self.lruvec.restore_refs(id, token);
             }
@@ -141,7 +144,7 @@ impl<'a> Mglru<'a> {
         self.lruvec.tiers[kind].refaulted[tier] += 1;
         self.activate[kind] += 1;
         if in_fault || refs >= 3 {
-            self.lruvec.bits[id as usize] |= page::WORKINGSET;
+            self.lruvec.pages[id as usize].bits |= page::WORKINGSET;
             self.lruvec.restore_refs(id, 3);
             self.restore[kind] += 1;
         }
@@ -153,14 +156,14 @@ impl<'a> Mglru<'a> {
         }
         let access = self.accesses.at(at);
         let in_fault = is_mapped(access);
-        self.lruvec.bits[id as usize] = new_page(access);
+        self.lruvec.pages[id as usize].bits = new_page(access);
         let shadow = self.shadows[id as usize];
         if shadow != 0 {
             self.refault(id, shadow, in_fault);
         }
         if in_fault {
             // folio_add_lru()
-            self.lruvec.bits[id as usize] |= page::ACTIVE;
+            self.lruvec.pages[id as usize].bits |= page::ACTIVE;
         }
         self.lruvec.add(id);
         self.resident += 1;
@@ -189,9 +192,9 @@ impl<'a> Mglru<'a> {
         self.out_of_memory += 1;
         for kind in [FILE, ANON] {
             let oldest = (self.lruvec.min_seq[kind]..=self.lruvec.max_seq)
-                .find_map(|seq| self.lruvec.tail_of(seq, kind));
-            if let Some(id) = oldest {
-                self.lruvec.isolate(id);
+                .find_map(|seq| Some((self.lruvec.tail_of(seq, kind)?, seq)));
+            if let Some((id, seq)) = oldest {
+                self.lruvec.isolate(id, seq);
                 self.evict(id);
                 return;
             }
@@ -294,10 +297,15 @@ impl<'a> Mglru<'a> {
                 break;
             };
             scanned += 1;
+            if let Some(later) = self.lruvec.ahead(kind, LOOK_AHEAD) {
+                self.lruvec.prefetch(later);
+                prefetch(&self.shadows, later as usize);
+            }
             if self.lruvec.sort(id, highest) {
                 self.sorted += 1;
             } else {
-                self.lruvec.isolate(id);
+                let seq = self.lruvec.min_seq[kind];
+                self.lruvec.isolate(id, seq);
                 self.isolated.push(id);
                 self.scanned += 1;
             }
@@ -337,14 +345,14 @@ impl<'a> Mglru<'a> {
 
     /// folio_check_references()
     fn is_spared(&mut self, id: u32) -> bool {
-        let bits = &mut self.lruvec.bits[id as usize];
+        let bits = &mut self.lruvec.pages[id as usize].bits;
         if self.rules == Rules::V6_12 {
             return check_references(bits) != References::Reclaim;
         }
         let young = *bits & page::YOUNG != 0;
         *bits &= !page::YOUNG;
         if young && self.lruvec.set_refs(id) {
-            self.lruvec.bits[id as usize] |= page::ACTIVE;
+            self.lruvec.pages[id as usize].bits |= page::ACTIVE;
         }
         young
     }
@@ -353,7 +361,7 @@ impl<'a> Mglru<'a> {
 impl Policy for Mglru<'_> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        if self.lruvec.bits[id as usize] == 0 {
+        if self.lruvec.pages[id as usize].bits == 0 {
             self.fault(id, at);
             return false;
         }

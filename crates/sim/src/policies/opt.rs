@@ -1,11 +1,15 @@
-//! OPT (MIN): the object whose next access is farthest ahead goes.
+//! OPT (MIN): as few misses as there can be, without looking ahead.
 //!
-//! Each resident object is the position of its next access in a set of positions, so that the victim
-//! is the set's greatest member and no object needs an entry of its own.
+//! An object that hits was kept from its access before until now: a hit is an interval, and a cache
+//! of so many objects is so many places that each hold one interval at a time. Which intervals to
+//! keep can be decided as they end: one takes the place that fell free last before it began, and is
+//! a miss where there is none. That keeps as many as can be kept (U. Faigle, W. M. Nawijn, Note on
+//! scheduling intervals on-line, Discrete Applied Mathematics 58, 1995), which is what Belady's rule
+//! does; neither the next accesses nor a pass for them is needed. Misses are as many, and at every
+//! point of the trace as few as can be up to there, but need not be the same requests.
 use crate::bits::Bits;
-use crate::huge::{filled, prefetch, zeroed};
-use crate::{Description, Input, Parameter, Policy, Setup};
-use std::sync::{Arc, OnceLock};
+use crate::huge::{prefetch, zeroed};
+use crate::{Description, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
     name: "opt",
@@ -18,93 +22,72 @@ pub const POLICY: Description = Description {
     build: |setup| Ok(Box::new(Opt::new(setup, setup.value("bypass")?))),
 };
 
-/// No further access.
-pub const NEVER: u32 = u32::MAX;
-
-/// The position of each request's next access to the same object, or [`NEVER`].
-pub fn next_access(input: &Input) -> Vec<u32> {
-    let ids = input.ids();
-    let mut next = zeroed::<u32>(ids.len());
-    let mut seen = filled(input.objects() as usize, NEVER);
-    for at in (0..ids.len()).rev() {
-        if at >= crate::engine::AHEAD {
-            prefetch(&seen, ids[at - crate::engine::AHEAD] as usize);
-        }
-        next[at] = std::mem::replace(&mut seen[ids[at] as usize], at as u32);
-    }
-    next
-}
-
 struct Opt {
-    next: Arc<OnceLock<Vec<u32>>>,
-    /// Positions of the next accesses of what is resident.
-    ahead: Bits,
-    /// The greatest of them, where there is one.
-    farthest: usize,
-    /// Resident objects that are never accessed again.
-    dead: u32,
-    free: u32,
-    bypass: bool,
+    /// By object: position of its last access, from 1.
+    last: Vec<u32>,
+    /// Where the intervals of all places ended, but of those that never had one.
+    ends: Bits,
+    /// No end comes before this.
+    first: u32,
+    /// Places that never had an interval.
+    unused: u32,
+    /// 1 where what is accessed takes a place itself meanwhile: then intervals are what lies strictly
+    /// between two accesses, on one place fewer.
+    between: u32,
 }
 
 impl Opt {
     fn new(setup: &Setup, bypass: bool) -> Opt {
         Opt {
-            next: setup.input.next_access(),
-            ahead: Bits::new(setup.input.ids().len()),
-            farthest: 0,
-            dead: 0,
-            free: setup.size,
-            bypass,
+            last: zeroed(setup.input.objects() as usize),
+            ends: Bits::new(setup.input.ids().len() + 1),
+            first: 0,
+            unused: setup.size - u32::from(!bypass),
+            between: u32::from(!bypass),
         }
-    }
-
-    /// Makes room for an object with that next access. False: it is the farthest itself.
-    fn evict(&mut self, next: u32) -> bool {
-        if self.dead > 0 {
-            self.dead -= 1;
-            return true;
-        }
-        if self.bypass && (next as usize) > self.farthest {
-            return false;
-        }
-        self.ahead.remove(self.farthest);
-        self.farthest = self.ahead.at_or_before(self.farthest).unwrap_or(0);
-        true
     }
 }
 
 impl Policy for Opt {
     #[inline(always)]
-    fn request(&mut self, _id: u32, at: usize) -> bool {
-        // Set when this was made.
-        let all = self.next.get().map_or(&[][..], Vec::as_slice);
-        let next = all[at];
-        if let Some(&later) = all.get(at + 16) {
-            self.ahead.prefetch(later as usize);
-        }
-        let hit = self.ahead.has(at);
-        if hit {
-            self.ahead.remove(at);
-            if self.farthest == at {
-                self.farthest = 0;
-            }
-        } else if self.free > 0 {
-            self.free -= 1;
-        } else if !self.evict(next) {
+    fn request(&mut self, id: u32, at: usize) -> bool {
+        let now = at as u32 + 1;
+        let before = std::mem::replace(&mut self.last[id as usize], now);
+        if before == 0 {
             return false;
         }
-        if next == NEVER {
-            self.dead += 1;
-        } else {
-            self.ahead.insert(next as usize);
-            self.farthest = self.farthest.max(next as usize);
+        let latest = before + self.between;
+        if latest == now && self.between == 1 {
+            return true;
         }
-        hit
+        // Ends only come in at the young end: where none was, none will be.
+        if latest >= self.first {
+            if let Some(end) = self.ends.at_or_before(latest as usize) {
+                self.ends.remove(end);
+                self.ends.insert(now as usize);
+                return true;
+            }
+            self.first = latest + 1;
+        }
+        if self.unused == 0 {
+            return false;
+        }
+        self.unused -= 1;
+        self.ends.insert(now as usize);
+        true
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, id: u32) {
+        prefetch(&self.last, id as usize);
+    }
+
+    #[inline(always)]
+    fn prefetch_soon(&self, id: u32) {
+        self.ends.prefetch(self.last[id as usize] as usize);
     }
 
     fn bytes(&self) -> usize {
-        // Without the next accesses: 4 bytes a request that all sizes share.
-        self.ahead.bytes()
+        self.last.len() * 4 + self.ends.bytes()
     }
 }

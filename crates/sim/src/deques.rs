@@ -1,0 +1,136 @@
+//! Queues that are entered at both ends and left at the old one, in chunks of one pool: what is next
+//! can be asked for long before it is needed, which links do not allow, and no memory is left behind.
+use std::collections::VecDeque;
+
+/// Entries of a chunk.
+const CHUNK: usize = 256;
+
+#[derive(Default)]
+struct Deque {
+    /// From old to young.
+    chunks: VecDeque<u32>,
+    /// The oldest entry's place in the first chunk.
+    start: usize,
+    len: usize,
+}
+
+/// A few such queues.
+pub struct Deques {
+    pool: Vec<[u32; CHUNK]>,
+    free: Vec<u32>,
+    queues: Vec<Deque>,
+}
+
+impl Deques {
+    /// So many empty queues.
+    pub fn new(queues: usize) -> Deques {
+        Deques {
+            pool: Vec::new(),
+            free: Vec::new(),
+            queues: (0..queues).map(|_| Deque::default()).collect(),
+        }
+    }
+
+    #[cold]
+    fn chunk(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.pool.push([0; CHUNK]);
+            self.pool.len() as u32 - 1
+        })
+    }
+
+    /// Puts an entry at the young end.
+    #[inline]
+    pub fn push_young(&mut self, queue: usize, id: u32) {
+        let end = self.queues[queue].start + self.queues[queue].len;
+        if end == self.queues[queue].chunks.len() * CHUNK {
+            let chunk = self.chunk();
+            self.queues[queue].chunks.push_back(chunk);
+        }
+        let queue = &mut self.queues[queue];
+        queue.len += 1;
+        self.pool[queue.chunks[end / CHUNK] as usize][end % CHUNK] = id;
+    }
+
+    /// Puts an entry at the old end.
+    #[inline]
+    pub fn push_old(&mut self, queue: usize, id: u32) {
+        if self.queues[queue].start == 0 {
+            let chunk = self.chunk();
+            self.queues[queue].chunks.push_front(chunk);
+            self.queues[queue].start = CHUNK;
+        }
+        let queue = &mut self.queues[queue];
+        queue.start -= 1;
+        queue.len += 1;
+        self.pool[queue.chunks[0] as usize][queue.start] = id;
+    }
+
+    /// The entry that so many older ones come before.
+    #[inline]
+    pub fn from_old(&self, queue: usize, older: usize) -> Option<u32> {
+        let queue = &self.queues[queue];
+        (older < queue.len).then(|| {
+            let at = queue.start + older;
+            self.pool[queue.chunks[at / CHUNK] as usize][at % CHUNK]
+        })
+    }
+
+    /// Takes the oldest entry.
+    #[inline]
+    pub fn pop_old(&mut self, queue: usize) -> Option<u32> {
+        let oldest = self.from_old(queue, 0)?;
+        let queue = &mut self.queues[queue];
+        queue.start += 1;
+        queue.len -= 1;
+        if queue.start == CHUNK {
+            self.free.extend(queue.chunks.pop_front());
+            queue.start = 0;
+        }
+        Some(oldest)
+    }
+
+    /// Has it no entry?
+    #[inline]
+    pub fn is_empty(&self, queue: usize) -> bool {
+        self.queues[queue].len == 0
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let chunks: usize = self.queues.iter().map(|q| q.chunks.capacity()).sum();
+        self.pool.capacity() * CHUNK * 4 + (self.free.capacity() + chunks) * 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Pcg64;
+
+    #[test]
+    fn queues_are_what_vecdeques_are() {
+        let mut random = Pcg64::new(3);
+        let (mut ours, mut theirs) = (Deques::new(3), vec![VecDeque::new(); 3]);
+        for step in 0..100_000 {
+            let queue = random.up_to(2) as usize;
+            // Long runs of one kind, so that chunks come and go.
+            match (step / 3000 + random.up_to(3)) % 5 {
+                0 | 1 => {
+                    ours.push_young(queue, step);
+                    theirs[queue].push_back(step);
+                }
+                2 => {
+                    ours.push_old(queue, step);
+                    theirs[queue].push_front(step);
+                }
+                _ => assert_eq!(ours.pop_old(queue), theirs[queue].pop_front()),
+            }
+            let older = random.up_to(600) as usize;
+            assert_eq!(ours.from_old(queue, older), theirs[queue].get(older).copied());
+            assert_eq!(ours.is_empty(queue), theirs[queue].is_empty());
+        }
+        let most = theirs.iter().map(VecDeque::len).sum::<usize>() + 60_000;
+        assert!(ours.bytes() < most * 16, "chunks are used again");
+    }
+}
