@@ -1,4 +1,5 @@
 //! One look and what it leads to.
+use super::data::Data;
 use super::eyes::Eyes;
 use super::herald::Herald;
 use super::kill::{Killer, Victim};
@@ -129,7 +130,15 @@ impl Guard {
         if budget == 0 || dry {
             return;
         }
-        match Locker::start(root, budget, page_size) {
+        let data = match Data::open(root, self.total * page_size) {
+            Ok(data) => Some(data),
+            Err(error) => {
+                let words = format_args!("lock_mb: files that are read are not found: {error}");
+                tools.log.line(Level::Notice, "protect", words);
+                None
+            }
+        };
+        match Locker::start_with(root, budget, page_size, data) {
             Ok(locker) => self.locker = Some(locker),
             Err(error) => {
                 let words = format_args!("lock_mb: no thread for it: {error}");
@@ -214,8 +223,9 @@ impl Guard {
         } else {
             self.steer(now_s, tools);
         }
-        // What is locked is the first to go: it is the dearest to keep.
-        if outcome.both || outcome.exhausted.is_some() {
+        // What is locked is the first to go where neither type can be spared; one who takes memory
+        // without end would only take that as well.
+        if outcome.both {
             if let Some(locker) = &self.locker {
                 locker.let_go();
             }
