@@ -34,6 +34,9 @@ impl Daemon {
     pub fn start(daemon: &raw::spec::Daemon, channel: Arc<Channel>) -> Result<Daemon> {
         let command = &daemon.command;
         let (program, arguments) = command.split_first().context("the daemon has no program")?;
+        if program.ends_with("/systemd-oomd") {
+            crate::systemd::serve()?;
+        }
         let (log, out) = std::io::pipe().context("a pipe for the daemon's log")?;
         let child = Command::new(program)
             .args(arguments)

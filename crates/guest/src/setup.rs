@@ -270,7 +270,7 @@ fn throttle(device: &str, disk: &Disk, write_bps: u64) -> Result<()> {
 
 /// Has the worker a cgroup of its own: one with a limit, or so that all of it can be ended?
 pub fn has_own_cgroup(worker: &Worker) -> bool {
-    worker.memory_max.bytes() > 0 || matches!(worker.does, Work::Forks { .. })
+    worker.own_cgroup || worker.memory_max.bytes() > 0 || matches!(worker.does, Work::Forks { .. })
 }
 
 /// The cgroup that a worker's processes join.

@@ -25,19 +25,20 @@ pub struct Part {
 struct Seen {
     /// Reads so far when it was read last.
     clock: u64,
-    scored_s: f64,
-    score: f64,
+    at_s: f64,
+    /// How often in a row it came back soon enough, and after how many seconds, on average, the
+    /// latest counting half.
+    reuses: u32,
+    interval_s: f64,
 }
 
-/// A score halves in so many seconds in which the part is not read.
-const HALF_LIFE_S: f64 = 60.0;
 /// Read again so soon it is the same reading.
 const SAME_S: f64 = 0.25;
-/// Hot from here on: read three times in a row, the last two soon enough.
-const HOT: f64 = 1.5;
-/// What is held stays until its score is below this, ...
-const COLD: f64 = 0.5;
-/// ... or somebody else's is so many times higher.
+/// Hot from so many reuses on.
+const HOT: u32 = 2;
+/// Not read for so long it is hot no more.
+const COLD_S: f64 = 60.0;
+/// What is held is given up for something that is read so many times as often.
 const BETTER: f64 = 1.5;
 /// Parts that are remembered at most.
 const MOST: usize = 16_384;
@@ -71,31 +72,37 @@ impl Heat {
             return;
         }
         self.clock += 1;
-        let fresh = Seen {
-            clock: self.clock,
-            scored_s: now_s,
-            score: 0.0,
+        let (clock, memory) = (self.clock, self.memory);
+        let Some(before) = self.seen.get(&part).copied() else {
+            if self.seen.len() >= MOST {
+                self.forget();
+            }
+            let fresh = Seen {
+                clock,
+                at_s: now_s,
+                reuses: 0,
+                interval_s: 0.0,
+            };
+            self.seen.insert(part, fresh);
+            return;
         };
-        match self.seen.get(&part).copied() {
-            None => {
-                if self.seen.len() >= MOST {
-                    self.forget();
-                }
-                self.seen.insert(part, fresh);
-            }
-            Some(before) if now_s - before.scored_s < SAME_S => {
-                let clock = self.clock;
-                self.seen.entry(part).and_modify(|seen| seen.clock = clock);
-            }
-            Some(before) => {
-                let between = self.seen.values().filter(|it| it.clock > before.clock);
-                let score = match between.count() <= self.memory {
-                    true => before.at(now_s) + 1.0,
-                    false => 0.0,
-                };
-                self.seen.insert(part, Seen { score, ..fresh });
-            }
+        let mut seen = Seen { clock, ..before };
+        let interval_s = now_s - before.at_s;
+        if interval_s >= SAME_S {
+            let between = self.seen.values().filter(|it| it.clock > before.clock);
+            let soon = between.count() <= memory;
+            seen.at_s = now_s;
+            seen.interval_s = match before.reuses {
+                0 => interval_s,
+                _ => (before.interval_s + interval_s) / 2.0,
+            };
+            seen.reuses = if soon {
+                before.reuses.saturating_add(1)
+            } else {
+                0
+            };
         }
+        self.seen.insert(part, seen);
     }
 
     /// The half that was not read for longest is forgotten.
@@ -113,23 +120,17 @@ impl Heat {
         let mut hot: Vec<(f64, Part)> = self
             .seen
             .iter()
-            .filter_map(|(part, seen)| {
-                let (score, held) = (seen.at(now_s), held(part));
-                let enough = score >= if held { COLD } else { HOT };
-                enough.then_some((score * if held { BETTER } else { 1.0 }, *part))
+            .filter(|(_, seen)| seen.reuses >= HOT && now_s - seen.at_s < COLD_S)
+            .map(|(part, seen)| {
+                // What was not read for longer than it used to be is on its way out.
+                let often = 1.0 / seen.interval_s.max(now_s - seen.at_s);
+                (often * if held(part) { BETTER } else { 1.0 }, *part)
             })
             .collect();
-        // The order of parts of one file is theirs: a file that does not fit is held from its begin.
+        // Parts of one file in their order: one that does not fit is held from its begin.
         hot.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         hot.truncate(parts);
         hot.into_iter().map(|(_, part)| part).collect()
-    }
-}
-
-impl Seen {
-    /// The score as it is now.
-    fn at(&self, now_s: f64) -> f64 {
-        self.score * (-(now_s - self.scored_s).max(0.0) / HALF_LIFE_S).exp2()
     }
 }
 
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn a_loop_that_fits_is_hot_too_but_less_so() {
         let heat = beside_a_stream(80, 30);
-        let hot = heat.hottest(30.0, 1000, |_| false);
+        let hot = heat.hottest(29.9, 1000, |_| false);
         assert_eq!(hot.len(), 100);
         assert!(hot[..20].iter().all(|part| part.inode == 1));
     }
@@ -183,16 +184,29 @@ mod tests {
     }
 
     #[test]
-    fn it_cools_down_and_what_is_held_stays_longer() {
+    fn it_cools_down() {
         let heat = beside_a_stream(200, 4);
-        // Scores of nearly 3 at the last reading.
         assert_eq!(heat.hottest(4.0, 100, |_| false).len(), 20);
-        let later = 4.0 + 1.5 * HALF_LIFE_S;
-        assert!(heat.hottest(later, 100, |_| false).is_empty());
-        assert_eq!(heat.hottest(later, 100, |_| true).len(), 20);
-        assert!(heat
-            .hottest(4.0 + 3.0 * HALF_LIFE_S, 100, |_| true)
-            .is_empty());
+        assert_eq!(heat.hottest(COLD_S, 100, |_| true).len(), 20);
+        assert!(heat.hottest(3.0 + COLD_S, 100, |_| true).is_empty());
+    }
+
+    #[test]
+    fn a_new_working_set_takes_the_place_of_an_old_one() {
+        let mut heat = beside_a_stream(200, 20);
+        for second in 20..24 {
+            (0..20).for_each(|at| heat.read(part(3, at), second as f64));
+        }
+        let held = |part: &Part| part.inode == 1;
+        let hot = heat.hottest(24.0, 20, held);
+        assert!(hot.iter().all(|part| part.inode == 3), "{hot:?}");
+        // Where both are read as often, what is held stays.
+        for second in 24..28 {
+            (0..20).for_each(|at| heat.read(part(1, at), second as f64));
+            (0..20).for_each(|at| heat.read(part(3, at), second as f64 + 0.5));
+        }
+        let hot = heat.hottest(28.0, 20, held);
+        assert!(hot.iter().all(|part| part.inode == 1), "{hot:?}");
     }
 
     #[test]

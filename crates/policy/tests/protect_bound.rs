@@ -99,7 +99,7 @@ fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
             look_s = now_s + outcome.next_s;
             if outcome.exhausted.is_some() && dying.is_none() {
                 dying = Some(now_s + KILL_S);
-                protect.killed();
+                protect.killed(KILL_S);
                 result.kills += 1;
             }
         }

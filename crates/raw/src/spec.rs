@@ -198,6 +198,9 @@ pub struct Worker {
     /// Put the processes into a cgroup with this `memory.max` (0 for none).
     #[serde(default)]
     pub memory_max: Size,
+    /// Put the processes into a cgroup of their own, as a desktop has one for each application.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_cgroup: bool,
     /// `oom_score_adj` of the processes.
     #[serde(default)]
     pub oom_score_adj: i32,

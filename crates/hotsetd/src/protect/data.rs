@@ -198,6 +198,85 @@ mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt;
 
+    const PAGE: usize = 4096;
+
+    /// A machine whose process 7 has a file of two megabytes open, and whose kernel tells of reads.
+    fn root() -> tempfile::TempDir {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        for folder in ["", "instances/hotset/"] {
+            let event = format!("sys/kernel/tracing/{folder}events/filemap/mm_filemap_get_pages");
+            std::fs::create_dir_all(root.path().join(event)).unwrap();
+        }
+        std::fs::create_dir_all(root.path().join("proc/7/fd")).unwrap();
+        let file = root.path().join("data");
+        std::fs::write(&file, vec![1u8; 2 * PART as usize]).unwrap();
+        std::os::unix::fs::symlink(&file, root.path().join("proc/7/fd/3")).unwrap();
+        std::fs::write(pipe(root.path()), "").unwrap();
+        root
+    }
+
+    fn pipe(root: &Path) -> PathBuf {
+        root.join("sys/kernel/tracing/instances/hotset/trace_pipe")
+    }
+
+    /// The kernel's lines of a reading of the whole file by process 7.
+    fn read_all(root: &Path) {
+        use std::io::Write;
+        let stat = std::fs::metadata(root.join("data")).unwrap();
+        let (major, minor) = (rustix::fs::major(stat.dev()), rustix::fs::minor(stat.dev()));
+        let mut pipe = std::fs::OpenOptions::new()
+            .append(true)
+            .open(pipe(root))
+            .unwrap();
+        for at in 0..2 {
+            let ofs = at * PART;
+            writeln!(
+                pipe,
+                " reader-7 [000] ..... 1.0: mm_filemap_get_pages: dev={major}:{minor} ino={:x} \
+                 ofs={ofs}-{}",
+                stat.ino(),
+                ofs + 131_071
+            )
+            .unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_read_a_third_time_is_locked_and_let_go_of_when_it_is_no_longer_read() {
+        let root = root();
+        let mut data = Data::open(root.path(), 64 * PART).unwrap();
+        let mut locked = Vec::new();
+        for second in 0..4 {
+            read_all(root.path());
+            data.look(f64::from(second), 16 * PART, PAGE);
+            locked.push(data.bytes());
+        }
+        // Known to be hot at the third; who has it open is asked at the next.
+        assert_eq!(locked[..2], [0, 0]);
+        assert_eq!(data.bytes(), 2 * PART);
+        let contents: Vec<_> = data.contents().into_iter().collect();
+        assert_eq!(contents, [(root.path().join("data"), 2 * PART)]);
+        // Within a smaller budget: what comes first of it.
+        data.look(5.0, PART, PAGE);
+        assert_eq!(data.bytes(), PART);
+        data.look(70.0, 16 * PART, PAGE);
+        assert_eq!((data.bytes(), data.files.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_file_that_is_deleted_is_let_go_of() {
+        let root = root();
+        let mut data = Data::open(root.path(), 64 * PART).unwrap();
+        for second in 0..4 {
+            read_all(root.path());
+            data.look(f64::from(second), 16 * PART, PAGE);
+        }
+        assert_eq!(data.bytes(), 2 * PART);
+        std::fs::remove_file(root.path().join("data")).unwrap();
+        data.look(5.0, 16 * PART, PAGE);
+        assert_eq!(data.bytes(), 0);
+    }
+
     #[test]
     fn a_file_is_found_by_who_has_it_open() {
         let folder = tempfile::tempdir().unwrap();

@@ -53,7 +53,11 @@ impl Reads {
         })?;
         let instance = tracefs.join(INSTANCE);
         let _ = std::fs::remove_dir(&instance);
-        std::fs::create_dir(&instance)?;
+        match std::fs::create_dir(&instance) {
+            // Somebody else reads it, and it could not be removed: it does as it is.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
         let opened = Reads::set_up(&instance);
         if opened.is_err() {
             let _ = std::fs::remove_dir(&instance);
