@@ -15,7 +15,7 @@ use crate::state::{Deed, State};
 use crate::text::Text;
 use crate::worker::{Job, Worker};
 use policy::exhaustion::Cause;
-use policy::floors::Steer;
+use policy::floors::{clean_line, Steer};
 use policy::protect::{Outcome, Protect};
 use std::fmt;
 use std::path::Path;
@@ -198,6 +198,15 @@ impl Guard {
     #[must_use]
     pub fn kills(&self) -> bool {
         self.killer.is_some()
+    }
+
+    /// Share of memory that is file pages which reclaim is kept away from, 0 to 1; what is locked is
+    /// on no list anyway.
+    #[must_use]
+    pub fn protected(&self) -> f64 {
+        let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.eyes.page_size();
+        let line = clean_line(self.outcome.floors).saturating_sub(locked);
+        line as f64 / self.total.max(1) as f64
     }
 
     /// One look, and what it leads to. Returns the seconds until the next.
