@@ -23,6 +23,7 @@ pub struct Daemon {
     /// Lines of its log so far.
     lines: Arc<AtomicU64>,
     ended: Option<WaitStatus>,
+    foreign: bool,
 }
 
 impl Daemon {
@@ -30,39 +31,45 @@ impl Daemon {
     ///
     /// # Errors
     /// When it cannot be started, ends at once or says nothing.
-    pub fn start(command: &[String], channel: Arc<Channel>) -> Result<Daemon> {
+    pub fn start(daemon: &raw::spec::Daemon, channel: Arc<Channel>) -> Result<Daemon> {
+        let command = &daemon.command;
         let (program, arguments) = command.split_first().context("the daemon has no program")?;
-        let mut child = Command::new(program)
+        if program.ends_with("/systemd-oomd") {
+            crate::systemd::serve()?;
+        }
+        let (log, out) = std::io::pipe().context("a pipe for the daemon's log")?;
+        let child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
+            .stdout(out.try_clone().context("a pipe for the daemon's log")?)
+            .stderr(out)
             .spawn()
             .with_context(|| format!("starting {program}"))?;
         let lines = Arc::new(AtomicU64::new(0));
-        if let Some(log) = child.stderr.take() {
+        {
             let (channel, lines) = (channel.clone(), lines.clone());
             std::thread::spawn(move || listen(log, &channel, &lines));
         }
-        let mut daemon = Daemon {
+        let mut running = Daemon {
             pid: child.id() as i32,
             channel,
             lines,
             ended: None,
+            foreign: daemon.foreign,
         };
         let begin = now_ms();
-        while daemon.lines.load(Ordering::Acquire) == 0 {
-            daemon.wait();
-            daemon.check()?;
+        while running.lines.load(Ordering::Acquire) == 0 {
+            running.wait();
+            running.check()?;
             if now_ms() - begin > PATIENCE_MS {
                 bail!("{program} said nothing for {} s", PATIENCE_MS / 1e3);
             }
             std::thread::sleep(TICK);
         }
-        daemon
+        running
             .channel
-            .event("daemon-start", format!("{}", daemon.pid));
-        Ok(daemon)
+            .event("daemon-start", format!("{}", running.pid));
+        Ok(running)
     }
 
     /// A child of PID 1 has ended, perhaps this one.
@@ -120,7 +127,7 @@ impl Daemon {
         let ms = now_ms() - begin;
         let detail = format!("{how} after {ms:.0} ms; {lines} lines of log");
         self.channel.event("daemon-exit", detail);
-        if how != "exit 0" {
+        if how != "exit 0" && !self.foreign {
             bail!("the daemon was told to end, and ended with {how}");
         }
         Ok(())

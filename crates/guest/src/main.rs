@@ -12,6 +12,7 @@ mod play;
 mod prepare;
 mod selftest;
 mod setup;
+mod systemd;
 mod trace;
 mod watch;
 mod work;

@@ -14,7 +14,7 @@ use crate::channel::{now_ms, Channel};
 use crate::daemon::Daemon;
 use crate::trace::Tracer;
 use crate::watch::Kills;
-use crate::work::settled_path;
+use crate::work::{measures, settled_path};
 use crate::{counters, nodes, setup, watch};
 
 /// How often children are reaped and a scene's end is looked for.
@@ -32,7 +32,7 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
     let kills = watch::start(workload, channel.clone(), stop.clone());
     sample(spec.sample_ms, channel.clone(), stop.clone());
     let started = spec.daemon.as_ref().filter(|daemon| daemon.start);
-    let daemon = started.map(|daemon| Daemon::start(&daemon.command, channel.clone()));
+    let daemon = started.map(|daemon| Daemon::start(daemon, channel.clone()));
     let mut stage = Stage {
         workload,
         daemon: daemon.transpose()?,
@@ -41,6 +41,7 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
         tracer,
         running: BTreeMap::new(),
         due: Vec::new(),
+        killed: BTreeMap::new(),
     };
     let total: f64 = workload.scenes.iter().map(|scene| scene.seconds).sum();
     let mut before = 0.0;
@@ -83,6 +84,8 @@ struct Stage<'a> {
     running: BTreeMap<i32, &'a str>,
     /// Workers to start again, and when.
     due: Vec<(f64, &'a str)>,
+    /// Processes of each worker that somebody has killed in this scene.
+    killed: BTreeMap<&'a str, u64>,
 }
 
 impl<'a> Stage<'a> {
@@ -96,6 +99,8 @@ impl<'a> Stage<'a> {
         let kills_before = self.kills.count();
         self.tracer.scene(begin);
         self.kills.take_stall_ms();
+        self.kills.take_least_clean();
+        self.killed.clear();
         self.say_scene(scene, true, begin)?;
         for name in &names {
             if !self.running.values().any(|running| running == name) {
@@ -115,6 +120,7 @@ impl<'a> Stage<'a> {
             let elapsed = (now_ms() - begin) / 1e3;
             let over = match scene.until {
                 Some(Until::OomKill) => self.kills.count() > kills_before,
+                Some(Until::Killed) => self.killed.values().any(|&count| count > 0),
                 Some(Until::Done) => !self.busy(&names),
                 Some(Until::Settled) => self.settled(&names),
                 None => false,
@@ -127,6 +133,15 @@ impl<'a> Stage<'a> {
                 let fraction = (before + elapsed) / total;
                 self.channel.say(&Line::Progress { fraction });
             }
+        }
+        for name in &names {
+            let killed = self.killed.get(name).copied().unwrap_or(0) as f64;
+            self.channel
+                .observe(format!("{name}.killed"), begin, killed);
+        }
+        if let Some(pages) = self.kills.take_least_clean() {
+            let mb = pages as f64 / 256.0;
+            self.channel.observe("clean.least_mb".into(), begin, mb);
         }
         let stall = self.kills.take_stall_ms();
         self.channel
@@ -220,6 +235,10 @@ impl<'a> Stage<'a> {
             };
             self.channel
                 .event("worker-end", format!("{name} {pid:?} {}", said(status)));
+            if let Some(libc::SIGKILL | libc::SIGTERM) = status.terminating_signal() {
+                *self.killed.entry(name).or_default() += 1;
+                self.kills.died();
+            }
             let restart = self
                 .workload
                 .workers
@@ -252,19 +271,16 @@ impl<'a> Stage<'a> {
             .map(|(pid, name)| (*pid, *name))
             .collect();
         for (pid, name) in &stopping {
-            let measures = self.workload.workers.get(*name).is_some_and(|worker| {
-                matches!(
-                    worker.does,
-                    Work::Probe { .. }
-                        | Work::Touch { .. }
-                        | Work::KnobLoop { .. }
-                        | Work::Ask { .. }
-                        | Work::Compile { .. }
-                        | Work::HugePages { .. }
-                        | Work::KillDaemon { .. }
-                )
-            });
+            let does = self.workload.workers.get(*name).map(|worker| &worker.does);
+            let measures = does.is_some_and(measures);
             signal(*pid, if measures { Signal::TERM } else { Signal::KILL });
+            if let Some(Work::Forks { .. }) = does {
+                // What it has started has another parent by now.
+                let cgroup = setup::cgroup_of(name, true);
+                if let Err(error) = setup::write(&format!("{cgroup}/cgroup.kill"), "1") {
+                    self.channel.event("worker-error", format!("{error:#}"));
+                }
+            }
         }
         let begin = now_ms();
         let mut killed = false;

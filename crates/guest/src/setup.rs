@@ -1,6 +1,6 @@
 //! Makes a bare kernel into the machine that the spec asks for.
 use anyhow::{bail, Context, Result};
-use raw::spec::{Disk, GuestSpec, Scratch, Workload};
+use raw::spec::{Disk, GuestSpec, Scratch, Work, Worker, Workload};
 use raw::wire::Line;
 use rustix::mount::{mount, MountFlags};
 use std::collections::BTreeMap;
@@ -120,16 +120,26 @@ pub fn swap(mb: u64) -> Result<()> {
         return Ok(());
     }
     write("/sys/block/zram0/disksize", &format!("{mb}M"))?;
-    let pages = mb * 256;
-    // The header that mkswap(8) writes: kernel's union swap_header, version 1, last page, no bad pages.
+    std::fs::write("/dev/zram0", swap_header(mb))
+        .context("writing the swap header to /dev/zram0")?;
+    swap_on("/dev/zram0")
+}
+
+/// The header that mkswap(8) writes: kernel's union swap_header, version 1, last page, no bad pages.
+fn swap_header(mb: u64) -> Vec<u8> {
     let mut header = vec![0u8; 4096];
     header[1024..1028].copy_from_slice(&1u32.to_le_bytes());
-    header[1028..1032].copy_from_slice(&(pages as u32 - 1).to_le_bytes());
+    header[1028..1032].copy_from_slice(&((mb * 256) as u32 - 1).to_le_bytes());
     header[4086..].copy_from_slice(b"SWAPSPACE2");
-    std::fs::write("/dev/zram0", &header).context("writing the swap header to /dev/zram0")?;
+    header
+}
+
+/// The earlier of two is the more urgent.
+fn swap_on(path: &str) -> Result<()> {
+    let name = std::ffi::CString::new(path)?;
     // SAFETY: swapon(2) takes a NUL-terminated path, which lives through the call.
-    if unsafe { libc::swapon(c"/dev/zram0".as_ptr(), 0) } != 0 {
-        bail!("swapon /dev/zram0: {}", std::io::Error::last_os_error());
+    if unsafe { libc::swapon(name.as_ptr(), 0) } != 0 {
+        bail!("swapon {path}: {}", std::io::Error::last_os_error());
     }
     Ok(())
 }
@@ -192,7 +202,22 @@ pub fn scratch(scratch: &Scratch) -> Result<()> {
     let _ = std::fs::create_dir_all(SCRATCH);
     let device = scratch.device.as_str();
     mount(device, SCRATCH, "ext4", MountFlags::NOATIME, None)
-        .with_context(|| format!("mounting {device} at {SCRATCH}"))
+        .with_context(|| format!("mounting {device} at {SCRATCH}"))?;
+    match scratch.swap_mb {
+        0 => Ok(()),
+        mb => swap_file(&format!("{SCRATCH}/swap"), mb),
+    }
+}
+
+/// Makes a swap file of `mb` MiB, less urgent than zram.
+fn swap_file(path: &str, mb: u64) -> Result<()> {
+    use rustix::fs::{fallocate, FallocateFlags};
+    let what = || format!("making the swap file {path}");
+    let file = std::fs::File::create_new(path).with_context(what)?;
+    fallocate(&file, FallocateFlags::empty(), 0, mb << 20).with_context(what)?;
+    std::os::unix::fs::FileExt::write_all_at(&file, &swap_header(mb), 0).with_context(what)?;
+    file.sync_all().with_context(what)?;
+    swap_on(path)
 }
 
 /// One cgroup for all workers, so that they share LRU lists as the programs of one desktop session
@@ -218,9 +243,12 @@ pub fn cgroups(spec: &GuestSpec, workload: &Workload) -> Result<()> {
     std::fs::create_dir(cgroup_of("", false)).context("creating the workers' cgroup")?;
     for (name, worker) in &workload.workers {
         let limit = worker.memory_max.bytes();
-        if limit > 0 {
+        if has_own_cgroup(worker) {
             let path = cgroup_of(name, true);
             std::fs::create_dir(&path).with_context(|| format!("creating {path}"))?;
+        }
+        if limit > 0 {
+            let path = cgroup_of(name, true);
             write(&format!("{path}/memory.max"), &limit.to_string())?;
         }
     }
@@ -245,6 +273,11 @@ fn throttle(device: &str, disk: &Disk, write_bps: u64) -> Result<()> {
         number.trim()
     );
     write(&format!("{CGROUP}/io.max"), &limit)
+}
+
+/// Has the worker a cgroup of its own: one with a limit, or so that all of it can be ended?
+pub fn has_own_cgroup(worker: &Worker) -> bool {
+    worker.own_cgroup || worker.memory_max.bytes() > 0 || matches!(worker.does, Work::Forks { .. })
 }
 
 /// The cgroup that a worker's processes join.

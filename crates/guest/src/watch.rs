@@ -13,13 +13,39 @@ const PERIOD: Duration = Duration::from_millis(10);
 const PASSED_MS: f64 = 100.0;
 
 /// Number of OOM kills seen since boot, and the longest stall of late.
-#[derive(Default)]
 pub struct Kills {
     count: AtomicU64,
     stall_us: AtomicU64,
+    /// Workers' processes that somebody killed.
+    died: AtomicU64,
+    /// Least clean pages since they were last taken; u64::MAX: not looked at.
+    least_clean: AtomicU64,
+}
+
+impl Default for Kills {
+    fn default() -> Kills {
+        Kills {
+            count: AtomicU64::new(0),
+            stall_us: AtomicU64::new(0),
+            died: AtomicU64::new(0),
+            least_clean: AtomicU64::new(u64::MAX),
+        }
+    }
 }
 
 impl Kills {
+    /// A worker's process was killed, by the kernel or by a daemon.
+    pub fn died(&self) {
+        self.died.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The least clean file pages, locked ones among them, that a look since the last call has
+    /// found. Looks are made when free pages or swap are short, else every other time.
+    pub fn take_least_clean(&self) -> Option<u64> {
+        let least = self.least_clean.swap(u64::MAX, Ordering::AcqRel);
+        (least < u64::MAX).then_some(least)
+    }
+
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
@@ -32,7 +58,8 @@ impl Kills {
 }
 
 /// Starts the watcher. For each OOM kill it says an event `oom-kill`, and observes
-/// `exhausted_to_kill_ms` where memory was exhausted before.
+/// `exhausted_to_kill_ms` where memory was exhausted before; for each death of a worker's process by
+/// SIGKILL, whoever sent it, `exhausted_to_death_ms` (0 where memory was not).
 ///
 /// Exhausted means: no swap left (under 1% or 1 MiB), free pages under the high watermarks, and
 /// clean file pages at or under the workload's floor. It is the same moment for every arm,
@@ -75,6 +102,9 @@ struct Watcher {
     /// The last look that read vmstat, and whether clean pages were at the floor.
     last: (f64, bool),
     kills: u64,
+    died: u64,
+    /// Pages that were locked at the first look: what is more is files that a daemon holds.
+    locked: Option<u64>,
     tick: u32,
     stall: Stall,
 }
@@ -113,6 +143,8 @@ impl Watcher {
             seen: 0.0,
             last: (now_ms(), false),
             kills: 0,
+            died: 0,
+            locked: None,
             tick: 0,
             stall: Stall::default(),
         }
@@ -137,10 +169,19 @@ impl Watcher {
             return;
         }
         let vmstat = read("/proc/vmstat").unwrap_or_default();
-        let clean = self.clean(&vmstat) <= self.floor_pages;
+        let pages = self.clean(&vmstat);
+        kills.least_clean.fetch_min(pages, Ordering::AcqRel);
+        let clean = pages <= self.floor_pages;
         if free && swap && clean {
             self.since.get_or_insert(now);
             self.seen = now;
+        }
+        let died = kills.died.load(Ordering::Acquire);
+        if died > self.died {
+            self.died = died;
+            let since = self.since.or((self.last.1 || clean).then_some(self.last.0));
+            let since = since.unwrap_or(now);
+            channel.observe("exhausted_to_death_ms".into(), now, now - since);
         }
         let killed = vmstat_field(&vmstat, "oom_kill").unwrap_or(0);
         if killed > self.kills {
@@ -174,11 +215,14 @@ impl Watcher {
         )
     }
 
-    /// Clean pages on the file LRU lists.
-    fn clean(&self, vmstat: &str) -> u64 {
+    /// Clean pages on the file LRU lists, and those that were locked since.
+    fn clean(&mut self, vmstat: &str) -> u64 {
         let get = |name| vmstat_field(vmstat, name).unwrap_or(0);
+        let locked = get("nr_mlock");
+        let before = *self.locked.get_or_insert(locked);
         (get("nr_inactive_file") + get("nr_active_file"))
             .saturating_sub(get("nr_dirty") + get("nr_writeback"))
+            + locked.saturating_sub(before)
     }
 }
 

@@ -110,6 +110,8 @@ impl Daemon {
         if self.config.dry_run {
             self.pretend();
         }
+        let protected = self.guard.as_ref().map_or(0.0, Guard::protected);
+        self.observer.protect(protected);
         let (policy, decision) = (&mut self.policy, &mut self.decision);
         self.observer.show(|seen| policy.observe(seen, decision));
         self.state.sampled_s = self.sample.t;

@@ -62,6 +62,11 @@ pub fn cpu_s() -> f64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// CPU seconds of this thread.
+pub fn thread_cpu_s() -> f64 {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 fn clock(id: libc::clockid_t) -> f64 {
     let mut time = libc::timespec {
         tv_sec: 0,

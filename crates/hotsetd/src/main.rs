@@ -95,6 +95,7 @@ fn restore(options: &Options) -> ExitCode {
         }
     };
     let mut log = Log::open(config.log, config.verbosity);
+    hotsetd::protect::reads::tidy(&options.root);
     match daemon::open_knobs(&options.root, &config, &mut log) {
         Ok(mut knobs) => match act::give_back(&mut knobs, &mut log) {
             true => ExitCode::SUCCESS,

@@ -26,6 +26,7 @@ pub struct Observer {
     inodes: Option<Inodes>,
     knobs: Knobs,
     now_s: f64,
+    protected: f64,
 }
 
 impl Observer {
@@ -94,6 +95,11 @@ impl Observer {
         }
     }
 
+    /// This share of each node is file pages that a floor keeps: no reclaim makes free pages of them.
+    pub fn protect(&mut self, share: f64) {
+        self.protected = share;
+    }
+
     pub fn knobs(&self) -> &Knobs {
         &self.knobs
     }
@@ -108,9 +114,12 @@ impl Observer {
         // collection of an empty vector's own iterator keeps its allocation.
         let mut nodes: Vec<NodeObservation> = std::mem::take(&mut self.lent);
         for row in &self.rows[..self.live] {
+            let figures = row.figures;
+            let kept = (figures.managed as f64 * self.protected) as u64;
             nodes.push(NodeObservation {
                 free_blocks: &row.blocks,
-                ..row.figures
+                file: figures.file.saturating_sub(kept),
+                ..figures
             });
         }
         let result = look(&Observation {

@@ -3,6 +3,7 @@ use crate::cpio::Archive;
 use anyhow::{bail, Context, Result};
 use kbuild::debian::Module;
 use raw::spec::GuestSpec;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The environment variable that names the guest's program.
@@ -16,6 +17,8 @@ const DAEMON_INSTALLED: &str = "/usr/sbin/hotsetd";
 /// Where guests have it, and its configuration.
 pub const DAEMON: &str = "/sbin/hotsetd";
 pub const DAEMON_CONFIG: &str = "/etc/hotset/hotsetd.conf";
+/// Directories of a guest that has a daemon.
+const STANDARD: [&str; 4] = ["etc", "etc/hotset", "run", "sbin"];
 
 /// The guest's program, read once for all guests.
 pub struct Init {
@@ -25,6 +28,8 @@ pub struct Init {
     selftests: Vec<(String, Vec<u8>)>,
     /// The daemon's program.
     daemon: Option<Vec<u8>>,
+    /// Other daemons and their libraries, by their path in the guest.
+    foreign: BTreeMap<String, Vec<u8>>,
 }
 
 impl Init {
@@ -47,6 +52,7 @@ impl Init {
                 program,
                 selftests: Vec::new(),
                 daemon: None,
+                foreign: BTreeMap::new(),
             }),
             Ok(Some(loader)) => bail!(
                 "{here} is not static (it asks for {loader}), and a guest has no libraries: build \
@@ -77,6 +83,15 @@ impl Init {
         let program = Init::at(path)?.program;
         // It lies in the guest's memory: what only a debugger reads stays here.
         self.daemon = Some(loaded(program));
+        Ok(self)
+    }
+
+    /// With another daemon and what it needs, in every guest.
+    ///
+    /// # Errors
+    /// As [`crate::foreign::files`].
+    pub fn with_foreign(mut self, program: &str) -> Result<Init> {
+        self.foreign.extend(crate::foreign::files(program)?);
         Ok(self)
     }
 
@@ -138,13 +153,24 @@ impl Init {
         let spec = serde_json::to_vec_pretty(spec).context("writing the guest's orders")?;
         archive.file("hotset/spec.json", 0o644, &spec);
         if let Some(program) = &self.daemon {
-            for directory in ["etc", "etc/hotset", "run", "sbin"] {
+            for directory in STANDARD {
                 archive.directory(directory);
             }
             archive.file(&DAEMON[1..], 0o755, program);
         }
         if let Some(config) = daemon {
             archive.file(&DAEMON_CONFIG[1..], 0o644, config.as_bytes());
+        }
+        let mut there = BTreeSet::new();
+        for (path, content) in &self.foreign {
+            let path = path.trim_start_matches('/');
+            let slashes = path.match_indices('/').map(|(at, _)| &path[..at]);
+            for directory in slashes.filter(|it| !STANDARD.contains(it)) {
+                if there.insert(directory) {
+                    archive.directory(directory);
+                }
+            }
+            archive.file(path, 0o755, content);
         }
         if !self.selftests.is_empty() {
             archive.directory("hotset/selftests");
@@ -192,7 +218,7 @@ fn loaded(mut program: Vec<u8>) -> Vec<u8> {
 }
 
 /// The loader that an ELF program asks for; none for a static one.
-fn interpreter(program: &[u8]) -> Result<Option<String>, String> {
+pub(crate) fn interpreter(program: &[u8]) -> Result<Option<String>, String> {
     const LOADER: u32 = 3; // PT_INTERP
     let cut = || "its headers are cut short".to_string();
     let bytes = |at: usize, n: usize| program.get(at..at.saturating_add(n)).ok_or_else(cut);

@@ -4,7 +4,7 @@
 //! * [`bed`]: boots guests. Today User-Mode Linux.
 //! * [`runner`]: runs all arms and repetitions, and writes [`raw::record`]'s files.
 //! * [`attend`]: listens to one guest; [`trial`] makes a trial of what it said.
-//! * [`disk`], [`initramfs`], [`kernels`]: what a guest boots from.
+//! * [`disk`], [`initramfs`], [`kernels`], [`foreign`]: what a guest boots from.
 //! * [`model`]: the closed loop, where a controller meets a model of the kernel.
 //! * [`lease`], [`ramdir`], [`stop`]: what is asked of the host, and put back.
 pub mod attend;
@@ -12,6 +12,7 @@ pub mod bed;
 pub mod cpio;
 pub mod disk;
 pub mod experiment;
+pub mod foreign;
 pub mod host;
 pub mod initramfs;
 pub mod kernels;

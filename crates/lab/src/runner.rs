@@ -111,6 +111,10 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     if experiment.arms.iter().any(|arm| arm.daemon.is_some()) {
         init = init.with_daemon()?;
     }
+    let daemons = experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref());
+    for program in daemons.filter_map(|daemon| daemon.program.as_deref()) {
+        init = init.with_foreign(program)?;
+    }
     // From here on signals are ours: there is something to put back.
     let signals = Stop::on_signals()?;
     let memories = experiment.arms.iter().filter_map(|arm| arm.memory_mb);
@@ -227,7 +231,10 @@ fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images: &Im
             .map(|knob| (knob.path, knob.value))
             .chain({ arm.daemon.iter() }.map(|daemon| {
                 let config = daemon.config.to_string();
-                ("hotsetd".into(), config.trim().replace('\n', "; "))
+                match &daemon.program {
+                    Some(program) => (program.clone(), daemon.arguments.join(" ")),
+                    None => ("hotsetd".into(), config.trim().replace('\n', "; ")),
+                }
             }))
             .collect(),
     };

@@ -10,6 +10,7 @@ pub mod exhaustion;
 pub mod floors;
 mod fragmentation;
 mod free_pages;
+pub mod hot;
 mod knob;
 mod kswapd;
 mod leak;

@@ -85,6 +85,8 @@ pub struct Protect {
     /// Bytes a second at which room was seen to shrink.
     rate: f64,
     pace_s: f64,
+    /// Seconds that a kill takes, from the decision on.
+    kill_s: f64,
     before: Option<(f64, u64, u64)>,
 }
 
@@ -95,6 +97,7 @@ impl Protect {
             auto_anon: AutoFloor::new(Type::Anon, config.auto),
             auto_clean: AutoFloor::new(Type::Clean, config.auto),
             pace_s: config.tick_s,
+            kill_s: 0.0,
             config,
             page_size: page_size.max(1),
             steering: Steering::default(),
@@ -131,9 +134,21 @@ impl Protect {
         .map(|(size, auto)| percent(size, total, self.page_size, auto).round() as u32)
     }
 
-    /// Something was killed: what comes is judged anew.
-    pub fn killed(&mut self) {
+    /// Something was killed, which took so many seconds: what comes is judged anew.
+    pub fn killed(&mut self, took_s: f64) {
         self.exhaustion.killed();
+        self.kill_s = (self.kill_s + took_s.clamp(0.0, 1.0)) / 2.0;
+    }
+
+    /// Pages above the hard floor at which it counts as broken, for a kill takes its time and memory
+    /// is taken meanwhile: never more than what reclaim is steered by.
+    fn lead(&self, clean_min: u64) -> u64 {
+        let bytes = self.rate * (self.kill_s + 2.0 * self.config.tick_s);
+        let most = clean_line(Pages {
+            clean_min,
+            ..Pages::default()
+        });
+        ((bytes / self.page_size as f64) as u64).min(most - clean_min)
     }
 
     /// Takes a look.
@@ -146,7 +161,12 @@ impl Protect {
         };
         let floors = of(&whole);
         let steered = self.steering.look(seen, of);
-        let exhausted = self.exhaustion.look(seen, floors, page_size);
+        let lead = self.lead(floors.clean_min);
+        let sooner = Pages {
+            clean_min: floors.clean_min + lead,
+            ..floors
+        };
+        let exhausted = self.exhaustion.look(seen, sooner, page_size);
         let reclaim_anon = match steered.to {
             Steer::Anon if config.anon_reclaim && !steered.both => ahead(seen, page_size, of),
             _ => None,

@@ -229,6 +229,50 @@ fn without_a_floor_nobody_is_killed() {
     }
 }
 
+/// Clean pages when it is said that memory is exhausted; anonymous memory takes `taken` of them at each
+/// look, every 5 ms.
+fn clean_at_the_kill(taken: u64, kill_s: f64) -> Option<u64> {
+    let mut protect = Protect::new(Config::default(), PAGE);
+    (0..8).for_each(|_| protect.killed(kill_s));
+    for tick in 0..400 {
+        let gone = taken * tick;
+        let nodes = [NodeSight {
+            free: 4_500,
+            file: 200_000 - gone.min(200_000),
+            anon: 500_000 + gone,
+            ..node()
+        }];
+        let seen = Sight {
+            now_s: tick as f64 * 0.005,
+            stolen: tick * 100,
+            ..sight(&nodes)
+        };
+        if protect.look(&seen).exhausted.is_some() {
+            return Some(nodes[0].file);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_slow_kill_is_begun_before_the_floor_is_broken() {
+    let floor = pages().clean_min;
+    // A kill that takes no time waits for the floor, but for the looks that it takes to be sure.
+    let at_once = clean_at_the_kill(500, 0.0).unwrap();
+    assert!(at_once <= floor + 500 * 3, "{at_once} of {floor}");
+    // 50 ms are ten looks' worth, and three more for being sure.
+    let slow = clean_at_the_kill(500, 0.05).unwrap();
+    assert!(
+        (floor..=floor + 500 * 12).contains(&slow),
+        "{slow} of {floor}"
+    );
+    // Never above the line where reclaim is steered, however slow it is.
+    let slowest = clean_at_the_kill(500, 10.0).unwrap();
+    assert!(slowest <= policy::floors::clean_line(pages()), "{slowest}");
+    // Nobody takes clean pages: nobody is killed for what a kill would take.
+    assert_eq!(clean_at_the_kill(0, 10.0), None);
+}
+
 fn one(pid: i32, name: &str, mb: u64) -> Candidate {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());

@@ -99,7 +99,7 @@ fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
             look_s = now_s + outcome.next_s;
             if outcome.exhausted.is_some() && dying.is_none() {
                 dying = Some(now_s + KILL_S);
-                protect.killed();
+                protect.killed(KILL_S);
                 result.kills += 1;
             }
         }
@@ -111,7 +111,7 @@ fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
 #[test]
 fn the_breach_is_bounded_by_the_rate() {
     for (mb, swap_mb) in [(256, 64), (256, 0), (4096, 1024)] {
-        for rate in [0.1e9, 0.5e9, 1e9] {
+        for rate in [0.1e9, 0.5e9, 1e9, 2e9] {
             let seconds = 4.0 * f64::from(mb as u32) * 1e6 / rate;
             let run = run(mb, swap_mb, rate, seconds);
             // Three looks, a kill, and a step of the watermarks.

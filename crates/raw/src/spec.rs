@@ -77,6 +77,13 @@ pub struct Scratch {
     /// data disk's are.
     #[serde(default)]
     pub write_bps: u64,
+    /// MiB of a swap file on it; 0 for none.
+    #[serde(default, skip_serializing_if = "no_swap")]
+    pub swap_mb: u64,
+}
+
+fn no_swap(mb: &u64) -> bool {
+    *mb == 0
 }
 
 /// A daemon of the arm's. Its log, by line, are events `daemon-log`; a daemon that ends before it is
@@ -89,6 +96,9 @@ pub struct Daemon {
     /// Started before the first scene and stopped with SIGTERM after the last; otherwise it is only
     /// put there, for workers that start it themselves.
     pub start: bool,
+    /// Not hotsetd: SIGTERM may end it as it likes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
 }
 
 /// What the guest is booted for.
@@ -164,6 +174,9 @@ pub struct Scene {
 pub enum Until {
     /// The first OOM kill (of any kind) in the scene.
     OomKill,
+    /// The first of the scene's workers whose process was killed by SIGKILL, by whomever: the
+    /// kernel or a daemon.
+    Killed,
     /// All of the scene's workers that end by themselves have ended.
     Done,
     /// All of the scene's `fixed` workers have done the rounds that they `settle` for.
@@ -185,6 +198,9 @@ pub struct Worker {
     /// Put the processes into a cgroup with this `memory.max` (0 for none).
     #[serde(default)]
     pub memory_max: Size,
+    /// Put the processes into a cgroup of their own, as a desktop has one for each application.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_cgroup: bool,
     /// `oom_score_adj` of the processes.
     #[serde(default)]
     pub oom_score_adj: i32,
@@ -218,6 +234,10 @@ pub enum Work {
     /// resident is taken with cachestat(2). Observes `<worker>.resident` (share) and
     /// `<worker>.read_ms`.
     Probe { file: String, period_ms: u64 },
+    /// Start processes without end, one each `period_ms`, each of which takes `size` bytes of
+    /// anonymous memory and holds them: a fork storm. Its processes outlive the one that starts
+    /// them.
+    Forks { size: Size, period_ms: u64 },
     /// Hold `size` bytes of anonymous memory and touch all of it in a loop, each page every
     /// `period_ms`. Observes `<worker>.round_ms` and `<worker>.swapped_in`, the pages that the
     /// machine swapped in during the round.

@@ -48,6 +48,25 @@ pub fn hog(size: u64, rate: u64, fill: Fill, seed: u64) -> Result<()> {
     }
 }
 
+/// Starts processes for ever, each of which takes `size` bytes and holds them.
+pub fn forks(size: u64, period_ms: u64) -> Result<()> {
+    loop {
+        // SAFETY: this process has one thread, so the child may do anything.
+        match unsafe { libc::fork() } {
+            0 => {
+                map(size as usize)?
+                    .chunks_mut(PAGE)
+                    .for_each(|page| page[0] = 1);
+                loop {
+                    std::thread::sleep(Duration::from_secs(3600));
+                }
+            }
+            // No memory or no number for one more: that is what it is for.
+            _ => std::thread::sleep(Duration::from_millis(period_ms)),
+        }
+    }
+}
+
 /// The pages that a worker touches.
 pub struct Set {
     pub size: u64,

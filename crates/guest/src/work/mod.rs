@@ -72,6 +72,7 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
             };
             memory::touch(name, &set, *period_ms, seed, &channel)
         }
+        Work::Forks { size, period_ms } => memory::forks(size.bytes(), *period_ms),
         Work::Stream { file } => read::stream(file),
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
@@ -166,7 +167,7 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
 /// Becomes a process like any other: its own name, cgroup, and place in the OOM killer's order
 /// (PID 1's exemption is inherited).
 fn enter(name: &str, worker: &Worker) -> Result<()> {
-    let limited = worker.memory_max.bytes() > 0;
+    let limited = setup::has_own_cgroup(worker);
     setup::write(
         &format!("{}/cgroup.procs", setup::cgroup_of(name, limited)),
         "0",
@@ -179,10 +180,27 @@ fn enter(name: &str, worker: &Worker) -> Result<()> {
     if let Some(node) = worker.node {
         nodes::bind(node)?;
     }
-    let handler = on_term as extern "C" fn(libc::c_int);
-    // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
-    unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
+    if measures(&worker.does) {
+        let handler = on_term as extern "C" fn(libc::c_int);
+        // SAFETY: the handler only stores to an atomic, which is async-signal-safe.
+        unsafe { libc::signal(libc::SIGTERM, handler as libc::sighandler_t) };
+    }
     Ok(())
+}
+
+/// Does the work end at SIGTERM with a last measurement? Any other is ended by it as most programs
+/// are.
+pub fn measures(work: &Work) -> bool {
+    matches!(
+        work,
+        Work::Probe { .. }
+            | Work::Touch { .. }
+            | Work::KnobLoop { .. }
+            | Work::Ask { .. }
+            | Work::Compile { .. }
+            | Work::HugePages { .. }
+            | Work::KillDaemon { .. }
+    )
 }
 
 /// A file that is there once a worker's process has settled.

@@ -1,4 +1,5 @@
 //! One look and what it leads to.
+use super::data::Data;
 use super::eyes::Eyes;
 use super::herald::Herald;
 use super::kill::{Killer, Victim};
@@ -14,7 +15,7 @@ use crate::state::{Deed, State};
 use crate::text::Text;
 use crate::worker::{Job, Worker};
 use policy::exhaustion::Cause;
-use policy::floors::Steer;
+use policy::floors::{clean_line, Steer};
 use policy::protect::{Outcome, Protect};
 use std::fmt;
 use std::path::Path;
@@ -28,6 +29,10 @@ const SERIES: [&str; 4] = [
 ];
 /// A look that failed is tried again so soon.
 const AGAIN_S: f64 = 0.1;
+/// On a machine that is slow to look at (emulated ones) looks are rarer than the policy asks, so that
+/// they take no more than this share of a CPU; and this share once the floor is broken.
+const SHARE: f64 = 0.05;
+const SHARE_AT_WORST: f64 = 0.2;
 /// Nothing near for so long: vm.swappiness is forgotten in the journal as well.
 const DISARM_S: f64 = 30.0;
 /// Nearer than this the values that may be needed are journaled.
@@ -74,6 +79,8 @@ pub struct Guard {
     pub(super) swap: u64,
     near_s: f64,
     slow_look_s: f64,
+    /// CPU seconds that a look takes.
+    cost_s: f64,
     armed: bool,
     no_anon_reclaim: bool,
 }
@@ -108,6 +115,7 @@ impl Guard {
             swap: 0,
             near_s: harden::now_s(),
             slow_look_s: f64::NEG_INFINITY,
+            cost_s: 0.0,
             armed: false,
             no_anon_reclaim: false,
             settings,
@@ -129,7 +137,15 @@ impl Guard {
         if budget == 0 || dry {
             return;
         }
-        match Locker::start(root, budget, page_size) {
+        let data = match Data::open(root, self.total * page_size) {
+            Ok(data) => Some(data),
+            Err(error) => {
+                let words = format_args!("lock_mb: files that are read are not found: {error}");
+                tools.log.line(Level::Notice, "protect", words);
+                None
+            }
+        };
+        match Locker::start_with(root, budget, page_size, data) {
             Ok(locker) => self.locker = Some(locker),
             Err(error) => {
                 let words = format_args!("lock_mb: no thread for it: {error}");
@@ -184,6 +200,15 @@ impl Guard {
         self.killer.is_some()
     }
 
+    /// Share of memory that is file pages which reclaim is kept away from, 0 to 1; what is locked is
+    /// on no list anyway.
+    #[must_use]
+    pub fn protected(&self) -> f64 {
+        let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.eyes.page_size();
+        let line = clean_line(self.outcome.floors).saturating_sub(locked);
+        line as f64 / self.total.max(1) as f64
+    }
+
     /// One look, and what it leads to. Returns the seconds until the next.
     pub fn look(&mut self, tools: &mut Tools) -> f64 {
         let now_s = harden::now_s();
@@ -191,11 +216,14 @@ impl Guard {
         let slow = now_s - self.slow_look_s >= 1.0;
         let (protect, total, swap) = (&mut self.protect, &mut self.total, &mut self.swap);
         let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.eyes.page_size();
+        let begun_s = harden::thread_cpu_s();
         let seen = self.eyes.look(slow, locked, |seen| {
             *total = seen.nodes.iter().map(|node| node.managed).sum();
             *swap = seen.swap_total;
             protect.look(seen)
         });
+        let cost_s = harden::thread_cpu_s() - begun_s;
+        self.cost_s += (cost_s - self.cost_s) / 8.0;
         if slow {
             self.slow_look_s = now_s;
             self.look_at_swappiness(tools);
@@ -209,13 +237,20 @@ impl Guard {
             return AGAIN_S;
         };
         self.outcome = outcome;
+        if outcome.resized {
+            let found = self.protect.auto();
+            let (clean, anon) = (found.clean, found.anon);
+            let words = format_args!("auto: clean floor {clean:.1} %, anonymous {anon:.1} %");
+            tools.log.line(Level::Forecast, "protect", words);
+        }
         if self.series {
             self.set_series(tools);
         } else {
             self.steer(now_s, tools);
         }
-        // What is locked is the first to go: it is the dearest to keep.
-        if outcome.both || outcome.exhausted.is_some() {
+        // What is locked is the first to go where neither type can be spared; one who takes memory
+        // without end would only take that as well.
+        if outcome.both {
             if let Some(locker) = &self.locker {
                 locker.let_go();
             }
@@ -227,7 +262,11 @@ impl Guard {
         if let (Some((node, bytes)), false) = (outcome.reclaim_anon, self.series) {
             self.reclaim(node, bytes, tools);
         }
-        outcome.next_s
+        let share = match outcome.brewing && outcome.clean <= outcome.floors.clean_min {
+            true => SHARE_AT_WORST,
+            false => SHARE,
+        };
+        outcome.next_s.max(self.cost_s / share)
     }
 
     fn steer(&mut self, now_s: f64, tools: &mut Tools) {

@@ -220,7 +220,7 @@ impl Killer {
         let pid = Pid::from_raw(one.pid).ok_or(Errno::SRCH)?;
         let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
         // From here on the number cannot be another's; was it before?
-        if !self.processes.is_still(one) {
+        if !self.processes.is_still(one, &self.marks) {
             return Err(Errno::SRCH);
         }
         pidfd_send_signal(&pidfd, Signal::KILL)?;

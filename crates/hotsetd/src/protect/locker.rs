@@ -1,26 +1,36 @@
 //! The hard guarantee: the hottest file pages, locked within a budget.
 //!
 //! By a thread of its own: reading every process's maps takes long, and mapping a file may wait for
-//! a disk. It wakes once a minute, and at once when everything is to be let go.
+//! a disk. Executables and libraries are looked for once a minute, hot data twice a second; it wakes
+//! at once when everything is to be let go.
+use super::data::Data;
 use super::resident::{lock, mapped, Locked};
+use crate::harden::now_s;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What is locked is looked at again so often.
-const EVERY: Duration = Duration::from_secs(60);
+/// Executables and libraries are looked at again so often.
+const EVERY_S: f64 = 60.0;
+/// What was read is listened to so often, ...
+const LISTEN: Duration = Duration::from_millis(250);
+/// ... and while the file that somebody reads is to be found, before it is closed again.
+const STALK: Duration = Duration::from_millis(4);
 /// After everything was let go, nothing is locked for so long.
 const REST: Duration = Duration::from_secs(300);
 /// Files at most.
 const FILES: usize = 512;
 /// A file that only one process has mapped is nobody else's loss.
 const USERS: u32 = 2;
+/// Its own nice value: what it locks is needed while everybody wants the CPU.
+const NICE: i32 = -10;
 
 /// What is locked, for the status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     pub path: PathBuf,
+    /// Processes that have it mapped; 0: it is read.
     pub users: u32,
     pub bytes: u64,
 }
@@ -31,6 +41,10 @@ struct Shared {
     stop: AtomicBool,
     let_go: AtomicBool,
     locked: Mutex<Vec<(Locked, u32)>>,
+    /// Bytes of hot data; `bytes` are those of executables and libraries.
+    data_bytes: AtomicU64,
+    /// `None` where the kernel does not tell what is read.
+    data: Mutex<Option<Data>>,
     wake: Condvar,
     asleep: Mutex<()>,
 }
@@ -47,7 +61,23 @@ impl Locker {
     /// # Errors
     /// When there is no memory for a thread.
     pub fn start(root: &Path, budget: u64, page: u64) -> std::io::Result<Locker> {
-        let shared = Arc::new(Shared::default());
+        Locker::start_with(root, budget, page, None)
+    }
+
+    /// The same with hot data among it.
+    ///
+    /// # Errors
+    /// As [`Locker::start`].
+    pub fn start_with(
+        root: &Path,
+        budget: u64,
+        page: u64,
+        data: Option<Data>,
+    ) -> std::io::Result<Locker> {
+        let shared = Arc::new(Shared {
+            data: Mutex::new(data),
+            ..Shared::default()
+        });
         let (mine, root) = (Arc::clone(&shared), root.to_owned());
         std::thread::Builder::new()
             .name("hotsetd-lock".into())
@@ -65,7 +95,8 @@ impl Locker {
     /// Bytes that are.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.shared.bytes.load(Ordering::Relaxed)
+        let load = |bytes: &AtomicU64| bytes.load(Ordering::Relaxed);
+        load(&self.shared.bytes) + load(&self.shared.data_bytes)
     }
 
     /// Lets go of everything, for a while. Waits for nothing: what the thread is just locking, it
@@ -78,21 +109,32 @@ impl Locker {
             locked.clear();
             self.shared.bytes.store(0, Ordering::Relaxed);
         }
+        if let Ok(mut data) = self.shared.data.try_lock() {
+            data.iter_mut().for_each(Data::clear);
+            self.shared.data_bytes.store(0, Ordering::Relaxed);
+        }
         self.shared.wake.notify_one();
     }
 
-    /// What is locked, the hottest first.
+    /// What is locked: hot data, then executables and libraries, the most shared first.
     #[must_use]
     pub fn contents(&self) -> Vec<Contents> {
-        let Ok(locked) = self.shared.locked.try_lock() else {
+        let (Ok(locked), Ok(data)) = (self.shared.locked.try_lock(), self.shared.data.try_lock())
+        else {
             return Vec::new();
         };
-        let contents = locked.iter().map(|(part, users)| Contents {
+        let data = data.as_ref().map(Data::contents).unwrap_or_default();
+        let data = data.into_iter().map(|(path, bytes)| Contents {
+            path,
+            users: 0,
+            bytes,
+        });
+        let mapped = locked.iter().map(|(part, users)| Contents {
             path: part.path.clone(),
             users: *users,
             bytes: part.bytes,
         });
-        contents.collect()
+        data.chain(mapped).collect()
     }
 }
 
@@ -105,38 +147,74 @@ impl Drop for Locker {
 }
 
 fn work(shared: &Shared, root: &Path, budget: u64, page: usize) {
+    // SAFETY: takes numbers only; 0 is this thread. Where it is refused it is merely later.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     let done = || shared.stop.load(Ordering::Relaxed);
+    let mut filled_s = f64::NEG_INFINITY;
     while !done() {
-        fill(shared, root, budget, page);
-        let mut wait = EVERY;
+        let mut wait = REST;
         if shared.let_go.load(Ordering::Relaxed) {
             clear(shared);
-            wait = REST;
+        } else {
+            let data = shared.data_bytes.load(Ordering::Relaxed);
+            let (now_s, listens) = (now_s(), has_data(shared));
+            if now_s - filled_s >= EVERY_S {
+                // Half of it is for data, where that is known.
+                let most = if listens { budget / 2 } else { budget };
+                fill(shared, root, most.min(budget.saturating_sub(data)), page);
+                filled_s = now_s;
+            }
+            wait = match listens {
+                true => listen(shared, now_s, budget, page),
+                false => Duration::from_secs_f64(EVERY_S),
+            };
         }
         let Ok(asleep) = shared.asleep.lock() else {
             return;
         };
-        let woken = |_: &mut ()| !done() && !shared.let_go.load(Ordering::Relaxed);
-        match wait {
-            // Rests in any case; only the end wakes it.
-            REST => drop(
-                shared
-                    .wake
-                    .wait_timeout_while(asleep, REST, |_: &mut ()| !done()),
-            ),
-            _ => drop(shared.wake.wait_timeout_while(asleep, wait, woken)),
-        }
+        // Rest is rest: only the end shortens it.
+        let woken =
+            |_: &mut ()| !done() && (wait == REST || !shared.let_go.load(Ordering::Relaxed));
+        drop(shared.wake.wait_timeout_while(asleep, wait, woken));
         if wait == REST {
             shared.let_go.store(false, Ordering::Relaxed);
         }
     }
     clear(shared);
+    if let Ok(mut data) = shared.data.lock() {
+        *data = None;
+    }
+}
+
+fn has_data(shared: &Shared) -> bool {
+    shared.data.lock().is_ok_and(|data| data.is_some())
+}
+
+/// Locks what is read again and again. Returns how long to wait.
+fn listen(shared: &Shared, now_s: f64, budget: u64, page: usize) -> Duration {
+    let Ok(mut data) = shared.data.lock() else {
+        return LISTEN;
+    };
+    let Some(data) = data.as_mut() else {
+        return LISTEN;
+    };
+    let left = budget.saturating_sub(shared.bytes.load(Ordering::Relaxed));
+    data.look(now_s, left, page);
+    shared.data_bytes.store(data.bytes(), Ordering::Relaxed);
+    match data.is_stalking() {
+        true => STALK,
+        false => LISTEN,
+    }
 }
 
 fn clear(shared: &Shared) {
     if let Ok(mut locked) = shared.locked.lock() {
         locked.clear();
         shared.bytes.store(0, Ordering::Relaxed);
+    }
+    if let Ok(mut data) = shared.data.lock() {
+        data.iter_mut().for_each(Data::clear);
+        shared.data_bytes.store(0, Ordering::Relaxed);
     }
 }
 

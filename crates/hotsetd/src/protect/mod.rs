@@ -3,8 +3,9 @@
 //!
 //! * [`Guard`]: one look and what it leads to; [`eyes`]: the look.
 //! * `sentence`: from exhaustion to the kill. [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
-//! * [`locker`], [`resident`]: file pages that are locked; [`slices`]: cgroups that are protected.
+//! * [`locker`], [`resident`]: file pages that are locked, [`data`] among them, by its [`reads`]; [`slices`]: cgroups that are protected.
 //! * [`herald`]: who is told; [`rivals`]: who else kills; [`realtime`]: being there in time.
+pub mod data;
 pub mod eyes;
 mod guard;
 pub mod herald;
@@ -12,6 +13,7 @@ pub mod kill;
 pub mod locker;
 pub mod marks;
 pub mod processes;
+pub mod reads;
 pub mod realtime;
 pub mod resident;
 pub mod rivals;

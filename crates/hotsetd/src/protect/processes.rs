@@ -1,8 +1,8 @@
 //! Every process that could be killed, read from /proc into tables that are used again.
 //!
 //! Four short files a process: `status` (memory, user, pending SIGKILL), `stat` (start, session),
-//! `oom_score_adj`, `cgroup`. Kernel threads have no memory of their own and are left out after the
-//! first.
+//! `oom_score_adj`, `cgroup`. What hardly changes is read once a second: for a kill, `status` alone is
+//! read, and of kernel threads, which have no memory of their own, nothing.
 use super::marks::Marks;
 use crate::text::Text;
 use policy::victim::{Candidate, Mark};
@@ -20,6 +20,15 @@ struct Past {
     memory: u64,
 }
 
+/// What was found in the files that hardly change.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// With the memory of then; `None`: a kernel thread or a zombie.
+    one: Option<Candidate>,
+    pid: i32,
+    at_s: f64,
+}
+
 /// The table.
 pub struct Processes {
     proc: OwnedFd,
@@ -29,6 +38,8 @@ pub struct Processes {
     /// Two earlier looks; growth is counted from the older, which is half a second old at least.
     past: [Vec<Past>; 2],
     taken_s: [f64; 2],
+    /// By ascending pid, and the same while it is written anew.
+    known: [Vec<Known>; 2],
     text: Vec<u8>,
     names: Box<[MaybeUninit<u8>; 8192]>,
 }
@@ -38,6 +49,9 @@ pub const REMEMBER_S: f64 = 0.5;
 /// An earlier look counts for so long; who is younger than this has grown in any case.
 const RECENT_S: f64 = 3.0;
 const YOUNG_S: f64 = 2.0;
+/// What hardly changes is believed for so long. A number that was given to another process meanwhile
+/// is found out before it is killed.
+const FRESH_S: f64 = 1.0;
 /// USER_HZ, in which /proc/PID/stat counts: 100 on every machine that Rust runs on.
 const TICKS_A_S: f64 = 100.0;
 const ROOM: usize = 1024;
@@ -54,6 +68,7 @@ impl Processes {
             list: Vec::with_capacity(ROOM),
             past: [Vec::with_capacity(ROOM), Vec::with_capacity(ROOM)],
             taken_s: [f64::NEG_INFINITY; 2],
+            known: [Vec::with_capacity(ROOM), Vec::with_capacity(ROOM)],
             text: vec![0; 8192],
             names: Box::new([MaybeUninit::uninit(); 8192]),
         })
@@ -87,6 +102,7 @@ impl Processes {
     /// When /proc cannot be listed.
     pub fn look(&mut self, now_s: f64, marks: &Marks) -> Result<(), Errno> {
         self.list.clear();
+        self.known[1].clear();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::openat(&self.proc, ".", flags, Mode::empty())?;
         // The older look, or the newer if it is not of this very moment; what was long ago says
@@ -106,7 +122,17 @@ impl Processes {
                 text: &mut self.text,
                 pid,
             };
-            if let Some(mut one) = read.candidate(self.page_kib, marks) {
+            let known = known_of(&self.known[0], pid, now_s);
+            let (found, at_s) = match known {
+                Some(known) => (read.again(&known, self.page_kib, marks), known.at_s),
+                None => (read.candidate(self.page_kib, marks), now_s),
+            };
+            self.known[1].push(Known {
+                one: found,
+                pid,
+                at_s,
+            });
+            if let Some(mut one) = found {
                 if pid == self.own || one.parent == self.own {
                     one.mark = Mark::Never;
                 }
@@ -119,6 +145,8 @@ impl Processes {
                 self.list.push(one);
             }
         }
+        self.known[1].sort_unstable_by_key(|known| known.pid);
+        self.known.swap(0, 1);
         // Regular folders list in any order, /proc by pid.
         self.list.sort_unstable_by_key(|one| one.pid);
         if now_s - self.taken_s[1] >= REMEMBER_S {
@@ -134,16 +162,25 @@ impl Processes {
         Ok(())
     }
 
-    /// Is this still the process that was looked at, and not another with its number?
+    /// Is this still the process that was looked at, and not another with its number, and may it
+    /// still be killed? Everything is read anew.
     #[must_use]
-    pub fn is_still(&mut self, one: &Candidate) -> bool {
+    pub fn is_still(&mut self, one: &Candidate, marks: &Marks) -> bool {
         let mut read = Read {
             proc: &self.proc,
             text: &mut self.text,
             pid: one.pid,
         };
-        read.start_and_session().map(|(start, _)| start) == Some(one.start)
+        let now = read.candidate(self.page_kib, marks);
+        now.is_some_and(|now| now.start == one.start && now.mark != Mark::Never && now.adj > -1000)
     }
+}
+
+/// What is known of it, if that is fresh.
+fn known_of(known: &[Known], pid: i32, now_s: f64) -> Option<Known> {
+    let at = known.binary_search_by_key(&pid, |known| known.pid).ok()?;
+    let fresh = (0.0..FRESH_S).contains(&(now_s - known[at].at_s));
+    fresh.then_some(known[at])
 }
 
 /// Growth since the look at `past`; all, where it was not there.
@@ -182,6 +219,21 @@ impl Read<'_> {
             _ => marks.of(one.name(), cgroup, one.uid),
         };
         Some(one)
+    }
+
+    /// The same, where the files that hardly change have been read.
+    fn again(&mut self, known: &Known, page_kib: u64, marks: &Marks) -> Option<Candidate> {
+        let before = known.one?;
+        let now = status(self.file("status")?, page_kib)?;
+        if (now.name, now.uid) != (before.name, before.uid) {
+            return self.candidate(page_kib, marks);
+        }
+        Some(Candidate {
+            memory: now.memory,
+            dying: now.dying,
+            parent: now.parent,
+            ..before
+        })
     }
 
     /// Fields 22 and 6 of stat, counted behind the name, which may hold anything.

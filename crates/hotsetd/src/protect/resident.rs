@@ -86,6 +86,53 @@ impl Drop for Locked {
     }
 }
 
+/// Locks `length` bytes of `file` from `begin` on, a multiple of the page size; what of it is not in
+/// memory is read in, for somebody is about to.
+///
+/// # Errors
+/// When it cannot be mapped, or locking is refused (RLIMIT_MEMLOCK).
+pub fn lock_part(
+    file: &OwnedFd,
+    path: &Path,
+    begin: u64,
+    length: usize,
+    page: usize,
+) -> rustix::io::Result<Locked> {
+    let mut locked = map(file, path, begin, length)?;
+    // SAFETY: our own mapping.
+    unsafe { mlock_with(locked.at, length, MlockFlags::ONFAULT)? };
+    let all = vec![1; length.div_ceil(page)];
+    populate(locked.at, length, &all, page);
+    locked.bytes = (all.len() * page) as u64;
+    Ok(locked)
+}
+
+/// Maps a part of a file. It is never read through, only touched by the kernel on our behalf, so that
+/// a file that shrinks cannot harm us.
+fn map(file: &OwnedFd, path: &Path, begin: u64, length: usize) -> rustix::io::Result<Locked> {
+    let (protection, none) = (ProtFlags::READ, std::ptr::null_mut());
+    // SAFETY: a new mapping at a place of the kernel's choice.
+    let at = unsafe {
+        mmap(
+            none,
+            length,
+            protection,
+            MapFlags::SHARED,
+            file.as_fd(),
+            begin,
+        )?
+    };
+    // Under mlockall(MCL_FUTURE) the whole of it would lock what is ever touched.
+    // SAFETY: our own mapping.
+    let _ = unsafe { rustix::mm::munlock(at, length) };
+    Ok(Locked {
+        at,
+        length,
+        path: path.to_owned(),
+        bytes: 0,
+    })
+}
+
 /// A gap of so many pages between two resident ones is not worth a range of its own.
 const GAP: usize = 4;
 /// Ranges of one file at most: each is a mapping of its own to the kernel.
@@ -122,27 +169,8 @@ fn map_and_lock(
     budget: u64,
     page: usize,
 ) -> rustix::io::Result<Option<Locked>> {
-    // SAFETY: a new mapping at a place of the kernel's choice; it is never read through, only
-    // touched by the kernel on our behalf, so that a file that shrinks cannot harm us.
-    let at = unsafe {
-        mmap(
-            std::ptr::null_mut(),
-            length,
-            ProtFlags::READ,
-            MapFlags::SHARED,
-            file.as_fd(),
-            0,
-        )?
-    };
-    let mut locked = Locked {
-        at,
-        length,
-        path: path.to_owned(),
-        bytes: 0,
-    };
-    // Under mlockall(MCL_FUTURE) the whole of it would lock what is ever touched.
-    // SAFETY: our own mapping.
-    let _ = unsafe { rustix::mm::munlock(at, length) };
+    let mut locked = map(file, path, 0, length)?;
+    let at = locked.at;
     let mut resident = vec![0u8; length.div_ceil(page)];
     // SAFETY: `at` is a mapping of `length` bytes, and `resident` has a byte for each of its pages.
     if unsafe { libc::mincore(at, length, resident.as_mut_ptr()) } != 0 {

@@ -45,7 +45,7 @@ impl Guard {
                 tools.log.fault(now_s, fault, "protect", words);
             }
             Killed::Done(victim) => {
-                self.protect.killed();
+                self.protect.killed(f64::from(victim.took_us) / 1e6);
                 self.tell_killed(victim, cause, tools);
             }
         }

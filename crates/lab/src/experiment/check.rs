@@ -59,6 +59,8 @@ fn machine(experiment: &Experiment) -> Checked {
     between("memory_mb", machine.memory_mb, 32, 65536)?;
     between("cpus", machine.cpus.into(), 1, 64)?;
     between("zram_mb", machine.zram_mb, 0, 65536)?;
+    // The file system needs some of the disk for itself.
+    between("swap_mb", machine.swap_mb, 0, machine.scratch_mb / 10 * 9)?;
     between("sample_ms", machine.sample_ms, 10, 60_000)?;
     between("silent_s", machine.silent_s, 1, 86_400)?;
     let one_word = |word: &String| !word.is_empty() && !word.contains(char::is_whitespace);
@@ -158,6 +160,7 @@ fn workers(experiment: &Experiment) -> Checked {
                 (None, Some(*period_ms))
             }
             Work::Hog { .. }
+            | Work::Forks { .. }
             | Work::Names {}
             | Work::KnobLoop { .. }
             | Work::Churn { .. }
@@ -212,6 +215,7 @@ fn written(
         | Work::HugePages { size, .. }
         | Work::Pipes { size, .. }
         | Work::Tree { size, .. }
+        | Work::Forks { size, .. }
             if size.resolve(1 << 30).bytes() == 0 =>
         {
             fault(here(&["does", kind, "size"]), "expected a size above 0")
@@ -254,6 +258,7 @@ fn kind(work: &Work) -> &'static str {
         Work::Squeeze { .. } => "squeeze",
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
+        Work::Forks { .. } => "forks",
         Work::Names {} => "names",
         Work::Churn { .. } => "churn",
         Work::Tree { .. } => "tree",

@@ -79,6 +79,8 @@ pub struct Machine {
     pub scratch_mb: u64,
     /// Bytes a second that the guest may write to it; 0 for no limit.
     pub disk_write: Size,
+    /// Size of a swap file on that disk; 0 for none.
+    pub swap_mb: u64,
     /// Period of the gauges' samples, in milliseconds.
     pub sample_ms: u64,
     /// A guest that says nothing for this many seconds has hung. A stock kernel that thrashes has
@@ -103,6 +105,7 @@ impl Default for Machine {
             disk_read_iops: 0,
             scratch_mb: 0,
             disk_write: Size::Bytes(0),
+            swap_mb: 0,
             sample_ms: 500,
             silent_s: 180,
             trace: Vec::new(),
@@ -154,7 +157,7 @@ pub struct Arm {
     pub sweep: Option<usize>,
 }
 
-/// `hotsetd` in an arm's guests.
+/// A daemon in an arm's guests: `hotsetd`, or another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Daemon {
@@ -165,6 +168,11 @@ pub struct Daemon {
     /// False where a worker starts it ([`Work::KillDaemon`]).
     #[serde(default = "yes")]
     pub start: bool,
+    /// Another program in its place, with its libraries: see [`crate::foreign`].
+    pub program: Option<String>,
+    /// That program's arguments.
+    #[serde(default)]
+    pub arguments: Vec<String>,
 }
 
 fn yes() -> bool {
@@ -370,10 +378,19 @@ impl Experiment {
             scratch: (self.machine.scratch_mb > 0).then(|| Scratch {
                 device: scratch.into(),
                 write_bps: self.machine.disk_write.resolve(self.memory_bytes()).bytes(),
+                swap_mb: self.machine.swap_mb,
             }),
-            daemon: arm.daemon.as_ref().map(|daemon| raw::spec::Daemon {
-                command: vec![crate::initramfs::DAEMON.into()],
-                start: daemon.start,
+            daemon: arm.daemon.as_ref().map(|daemon| {
+                let own = crate::initramfs::DAEMON;
+                let foreign = daemon.program.as_deref().map(crate::foreign::place);
+                let program = foreign.clone().unwrap_or_else(|| own.into());
+                raw::spec::Daemon {
+                    command: { [program].into_iter() }
+                        .chain(daemon.arguments.iter().cloned())
+                        .collect(),
+                    start: daemon.start,
+                    foreign: foreign.is_some(),
+                }
             }),
             sample_ms: self.machine.sample_ms,
             trace: self.machine.trace.clone(),
@@ -475,7 +492,8 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         Work::Churn { size, .. }
         | Work::Tree { size, .. }
         | Work::HugePages { size, .. }
-        | Work::Pipes { size, .. } => vec![("size", size)],
+        | Work::Pipes { size, .. }
+        | Work::Forks { size, .. } => vec![("size", size)],
         Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
         Work::Stream { .. }
         | Work::Probe { .. }
