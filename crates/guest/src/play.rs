@@ -193,6 +193,7 @@ impl<'a> Stage<'a> {
                             | Work::Tree { .. }
                             | Work::Compile { .. }
                             | Work::KillDaemon { .. }
+                            | Work::AppCycle(_)
                     )
                 })
         })
@@ -205,7 +206,9 @@ impl<'a> Stage<'a> {
             .filter(|(_, name)| names.contains(name))
             .filter(|(_, name)| {
                 let worker = self.workload.workers.get(**name);
-                worker.is_some_and(|worker| matches!(worker.does, Work::Fixed { .. }))
+                worker.is_some_and(|worker| {
+                    matches!(worker.does, Work::Fixed { .. } | Work::AppCycle(_))
+                })
             })
             .all(|(pid, name)| Path::new(&settled_path(name, *pid as u32)).exists())
     }
@@ -262,6 +265,7 @@ impl<'a> Stage<'a> {
                         | Work::Compile { .. }
                         | Work::HugePages { .. }
                         | Work::KillDaemon { .. }
+                        | Work::AppCycle(_)
                 )
             });
             signal(*pid, if measures { Signal::TERM } else { Signal::KILL });

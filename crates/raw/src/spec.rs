@@ -1,4 +1,5 @@
 //! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
+pub use crate::apps::AppCycle;
 pub use crate::size::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -166,7 +167,7 @@ pub enum Until {
     OomKill,
     /// All of the scene's workers that end by themselves have ended.
     Done,
-    /// All of the scene's `fixed` workers have done the rounds that they `settle` for.
+    /// All of the scene's `fixed` and `app-cycle` workers have done the rounds that they `settle` for.
     Settled,
 }
 
@@ -328,6 +329,8 @@ pub enum Work {
         /// Sysctls or absolute paths.
         knobs: Vec<String>,
     },
+    /// A phone's apps, started in turn: see [`AppCycle`].
+    AppCycle(AppCycle),
     /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers
     /// each name in a little memory that only its shrinkers give back. Observes `<worker>.names`,
     /// how many, each second.

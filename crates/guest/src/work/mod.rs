@@ -1,4 +1,5 @@
 //! One process of one worker.
+mod apps;
 mod ask;
 mod compile;
 mod huge;
@@ -151,6 +152,10 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
             };
             kill::daemon(name, &daemon.command, &plan, &channel)
         }
+        Work::AppCycle(cycle) => match unit {
+            None => apps::cycle(name, cycle, spec.seed, &channel),
+            Some(unit) => apps::unit(unit, cycle, spec.seed),
+        },
         Work::Names {} => ask::names(name, &channel),
         Work::Ask {
             file,

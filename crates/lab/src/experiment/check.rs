@@ -1,4 +1,6 @@
 //! What the grammar of an experiment file cannot say: names that must exist, values in range.
+mod apps;
+
 use super::source::{at, there_are, Fault};
 use super::{sizes_of, Experiment};
 use crate::bed::Kind;
@@ -157,6 +159,10 @@ fn workers(experiment: &Experiment) -> Checked {
             | Work::Tree { .. }
             | Work::Compile { .. }
             | Work::KillDaemon { .. } => (None, None),
+            Work::AppCycle(cycle) => {
+                apps::check(experiment, cycle, &here)?;
+                (None, None)
+            }
         };
         if let Some(file) = file.filter(|file| !experiment.files.contains_key(*file)) {
             let names: Vec<&String> = experiment.files.keys().collect();
@@ -251,6 +257,7 @@ fn kind(work: &Work) -> &'static str {
         Work::HugePages { .. } => "huge-pages",
         Work::KillDaemon { .. } => "kill-daemon",
         Work::Ask { .. } => "ask",
+        Work::AppCycle(_) => "app-cycle",
     }
 }
 
@@ -313,6 +320,9 @@ fn arms(experiment: &Experiment) -> Checked {
         }
         if arm.memory_mb.is_some_and(|mb| !(32..=65536).contains(&mb)) {
             return fault(at!["arms", i, "memory_mb"], "expected 32 to 65536");
+        }
+        if arm.zram_mb.is_some_and(|mb| mb > 65536) {
+            return fault(at!["arms", i, "zram_mb"], "expected 0 to 65536");
         }
         for (name, value) in &arm.knobs {
             let at = match arm.sweep {

@@ -141,6 +141,8 @@ pub struct Arm {
     /// Another size of memory for this arm alone. Sizes in percent stay those of the machine, so
     /// that the work is the same.
     pub memory_mb: Option<u64>,
+    /// Another size of the zram swap device for this arm alone.
+    pub zram_mb: Option<u64>,
     /// The daemon that runs from before the first scene to after the last.
     #[serde(default)]
     pub daemon: Option<Daemon>,
@@ -358,7 +360,7 @@ impl Experiment {
         GuestSpec {
             seed,
             knobs: Experiment::knobs(arm),
-            zram_mb: self.machine.zram_mb,
+            zram_mb: arm.zram_mb.unwrap_or(self.machine.zram_mb),
             disk: Disk {
                 device: device.into(),
                 read_bps: self.machine.disk_read.resolve(self.memory_bytes()).bytes(),
@@ -473,6 +475,7 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
             vec![("size", size)]
         }
         Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
+        Work::AppCycle(apps) => apps.sizes(),
         Work::Stream { .. }
         | Work::Probe { .. }
         | Work::ReadOnce { .. }
