@@ -194,6 +194,7 @@ impl<'a> Stage<'a> {
                             | Work::Compile { .. }
                             | Work::KillDaemon { .. }
                             | Work::AppCycle(_)
+                            | Work::Access(_)
                     )
                 })
         })

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 /// Observes of each start `<worker>.launch_ms` and the same by type (`.hot_ms`, `.warm_ms`,
 /// `.cold_ms`), and `<worker>.burst_ms`; once a scene at its end the counts `.hot`, `.warm`, `.cold`,
 /// `.launches`, the ratios `.hot_to_cold`, `.hot_to_warm` and `.warm_to_cold` (of those that have
-/// one), `.kills_ams`, `.kills_lmkd`, `.kills_oom`, `.kills` (all three), `.kills_front` (those of
-/// the app in front) and `.cached`, the mean number of cached apps. Events `app-kill` say who killed
+/// one), `.kills_ams`, `.kills_lmkd`, `.kills_oom`, `.kills_daemon` (by a daemon of the arm's),
+/// `.kills` (all of these), `.kills_front` (those of the app in front) and `.cached`, the mean number of cached apps. Events `app-kill` say who killed
 /// which and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

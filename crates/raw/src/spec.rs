@@ -1,4 +1,5 @@
 //! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
+pub use crate::access::Access;
 pub use crate::apps::AppCycle;
 pub use crate::size::Size;
 use serde::{Deserialize, Serialize};
@@ -40,8 +41,8 @@ pub enum Trace {
     /// How long each direct reclaim of a thread took (`mm_vmscan_direct_reclaim_begin` to `_end`;
     /// a cgroup's own reclaim is left out). Observes, once a scene and of those that began in it:
     /// `direct_reclaim.count`, `.total_ms`, `.p50_ms`, `.p90_ms`, `.p99_ms` (to 5%), `.max_ms`, the
-    /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.unfinished`, and
-    /// `.lost`, the events that the kernel dropped.
+    /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.over_50_ms` (the last
+    /// two together), `.unfinished`, and `.lost`, the events that the kernel dropped.
     DirectReclaim,
 }
 
@@ -329,6 +330,8 @@ pub enum Work {
         /// Sysctls or absolute paths.
         knobs: Vec<String>,
     },
+    /// Pages by rule, and which of them were in memory: see [`Access`].
+    Access(Access),
     /// A phone's apps, started in turn: see [`AppCycle`].
     AppCycle(AppCycle),
     /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers

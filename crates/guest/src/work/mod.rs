@@ -1,4 +1,5 @@
 //! One process of one worker.
+mod access;
 mod apps;
 mod ask;
 mod compile;
@@ -54,6 +55,11 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
         .workers
         .get(name)
         .context("the spec has no such worker")?;
+    // Drawn before there is a cgroup to charge it to.
+    let drawn = match &worker.does {
+        Work::Access(access) => Some(access::Sequence::draw(access, spec.seed)?),
+        _ => None,
+    };
     enter(name, worker)?;
     let channel = Channel::open()?;
     let seed = spec.seed ^ u64::from(std::process::id());
@@ -151,6 +157,10 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
                 seed: spec.seed,
             };
             kill::daemon(name, &daemon.command, &plan, &channel)
+        }
+        Work::Access(access) => {
+            let drawn = drawn.context("nothing was drawn")?;
+            access::run(name, access, drawn, spec.seed, &channel)
         }
         Work::AppCycle(cycle) => match unit {
             None => apps::cycle(name, cycle, spec.seed, &channel),

@@ -159,6 +159,7 @@ fn workers(experiment: &Experiment) -> Checked {
             | Work::Tree { .. }
             | Work::Compile { .. }
             | Work::KillDaemon { .. } => (None, None),
+            Work::Access(access) => (apps::access(experiment, access, &here)?, None),
             Work::AppCycle(cycle) => {
                 apps::check(experiment, cycle, &here)?;
                 (None, None)
@@ -258,6 +259,7 @@ fn kind(work: &Work) -> &'static str {
         Work::KillDaemon { .. } => "kill-daemon",
         Work::Ask { .. } => "ask",
         Work::AppCycle(_) => "app-cycle",
+        Work::Access(_) => "access",
     }
 }
 
@@ -374,6 +376,24 @@ fn plan(experiment: &Experiment) -> Checked {
         metric(at!["curves", i, "metric"], &curve.metric)?;
         if experiment.arms.iter().all(|arm| arm.point.is_none()) {
             return fault(at!["curves", i], "no arm has a point to draw: [[sweeps]]");
+        }
+    }
+    for (i, comparison) in experiment.plan.comparisons.iter().enumerate() {
+        scene(at!["comparisons", i, "scene"], &comparison.scene)?;
+        for (j, row) in comparison.rows.iter().enumerate() {
+            metric(at!["comparisons", i, "rows", j, "metric"], &row.metric)?;
+        }
+        let from = (at!["comparisons", i, "from"], &comparison.from);
+        let to = comparison.to.iter().enumerate();
+        let to = to.map(|(j, name)| (at!["comparisons", i, "to", j], name));
+        for (at, name) in std::iter::once(from).chain(to) {
+            if !arms.contains(&name) {
+                let message = format!("no arm is called {name:?}; {}", there_are(&arms));
+                return fault(at, message);
+            }
+        }
+        if comparison.to.is_empty() {
+            return fault(at!["comparisons", i, "to"], "expected at least one arm");
         }
     }
     for (i, promise) in experiment.plan.promises.iter().enumerate() {

@@ -12,6 +12,7 @@ pub use find::{find, list};
 pub use source::Broken;
 
 use crate::bed::Kind;
+use raw::comparison::Comparison;
 use raw::plan::{Chart, Curve, Figure, Plan, Promise, Relative};
 use raw::record::Point;
 use raw::size::Size;
@@ -223,6 +224,8 @@ struct Form {
     #[serde(default)]
     curves: Vec<Curve>,
     #[serde(default)]
+    comparisons: Vec<Comparison>,
+    #[serde(default)]
     promises: Vec<Promise>,
 }
 
@@ -279,6 +282,7 @@ impl Experiment {
                 figures: form.figures,
                 charts: form.charts,
                 curves: form.curves,
+                comparisons: form.comparisons,
                 promises: form.promises,
             },
         };
@@ -408,6 +412,12 @@ impl Experiment {
         for arm in &mut self.arms {
             arm.baseline = arm.baseline.take().filter(|name| names.contains(name));
         }
+        for comparison in &mut self.plan.comparisons {
+            comparison.to.retain(|name| names.contains(name));
+        }
+        self.plan
+            .comparisons
+            .retain(|comparison| names.contains(&comparison.from) && !comparison.to.is_empty());
         let arms = &self.arms;
         for promise in &mut self.plan.promises {
             let relative = promise.relative_to == Relative::Baseline;
@@ -476,6 +486,7 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         }
         Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
         Work::AppCycle(apps) => apps.sizes(),
+        Work::Access(access) => access.rule.sizes(),
         Work::Stream { .. }
         | Work::Probe { .. }
         | Work::ReadOnce { .. }

@@ -233,8 +233,13 @@ fn fill(memory: &mut [u8], random: &mut Random) {
 fn give_up(memory: &mut [u8]) -> Result<()> {
     // SAFETY: the range is whole pages of private anonymous memory of ours; it reads as zeros
     // afterwards, and nobody holds a reference into it.
-    let result =
-        unsafe { libc::madvise(memory.as_mut_ptr().cast(), memory.len(), libc::MADV_DONTNEED) };
+    let result = unsafe {
+        libc::madvise(
+            memory.as_mut_ptr().cast(),
+            memory.len(),
+            libc::MADV_DONTNEED,
+        )
+    };
     ensure!(result == 0, "madvise: {}", std::io::Error::last_os_error());
     Ok(())
 }

@@ -7,7 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Who {
     Ams,
     Lmkd,
+    /// The kernel, as far as the harness knows.
     Oom,
+    Daemon,
 }
 
 /// A process that may be killed.

@@ -133,7 +133,7 @@ impl<'a> Fleet<'a> {
     /// Buries the dead, and says whom the kernel killed.
     pub fn look(&mut self, channel: &Channel) -> Result<()> {
         for app in self.bury()? {
-            channel.event("app-kill", format!("oom {app}"));
+            channel.event("app-kill", format!("kernel or daemon {app}"));
         }
         Ok(())
     }

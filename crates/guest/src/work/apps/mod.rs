@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use super::{settled_path, stopping};
 use crate::channel::{now_ms, Channel};
+use crate::counters::{read, vmstat_field};
 use crate::setup;
 use book::Book;
 use fleet::Fleet;
@@ -92,6 +93,7 @@ pub fn cycle(worker: &str, spec: &AppCycle, seed: u64, channel: &Channel) -> Res
     }
     let mut fleet = Fleet::new(worker, spec, book)?;
     let mut tally = Tally::default();
+    let mut oom_kills = 0;
     for iteration in 0..spec.settle + spec.iterations {
         if iteration == spec.settle {
             let mark = settled_path(worker, std::process::id());
@@ -99,6 +101,7 @@ pub fn cycle(worker: &str, spec: &AppCycle, seed: u64, channel: &Channel) -> Res
             std::thread::sleep(NEXT_SCENE);
             tally = Tally::begin(now_ms());
             fleet.take_kills();
+            oom_kills = kernels_kills()?;
         }
         let mut drawn = plan.drawn(iteration ^ 1 << 31);
         for (place, app) in plan.order(iteration).into_iter().enumerate() {
@@ -135,8 +138,16 @@ pub fn cycle(worker: &str, spec: &AppCycle, seed: u64, channel: &Channel) -> Res
         }
     }
     fleet.look(channel)?;
-    tally.tell(worker, &fleet.take_kills(), channel);
+    let mut kills = fleet.take_kills();
+    kills.split((kernels_kills()? - oom_kills) as u32);
+    tally.tell(worker, &kills, channel);
     fleet.end()
+}
+
+/// How many processes the kernel has killed since boot.
+fn kernels_kills() -> Result<u64> {
+    let vmstat = read("/proc/vmstat")?;
+    vmstat_field(&vmstat, "oom_kill").context("/proc/vmstat has no oom_kill")
 }
 
 #[cfg(test)]

@@ -19,6 +19,17 @@ pub struct Kills {
     pub front: u32,
 }
 
+impl Kills {
+    /// Of those that neither AMS nor lmkd killed the kernel says how many were its own; the rest were
+    /// a daemon's.
+    pub fn split(&mut self, oom_kills: u32) {
+        let unknown = self.by.remove(&Who::Oom).unwrap_or(0);
+        let own = unknown.min(oom_kills);
+        self.by.insert(Who::Oom, own);
+        self.by.insert(Who::Daemon, unknown - own);
+    }
+}
+
 #[derive(Default)]
 pub struct Tally {
     begin_ms: f64,
@@ -65,7 +76,8 @@ impl Tally {
             ("kills_ams", by(Who::Ams)),
             ("kills_lmkd", by(Who::Lmkd)),
             ("kills_oom", by(Who::Oom)),
-            ("kills", by(Who::Ams) + by(Who::Lmkd) + by(Who::Oom)),
+            ("kills_daemon", by(Who::Daemon)),
+            ("kills", kills.by.values().sum::<u32>().into()),
             ("kills_front", f64::from(kills.front)),
             ("cached", self.cached / f64::from(self.looks.max(1))),
         ];
@@ -97,15 +109,17 @@ mod tests {
         tally.started(Start::Cold);
         tally.cached(3);
         tally.cached(5);
-        let kills = Kills {
-            by: BTreeMap::from([(Who::Ams, 2), (Who::Oom, 1)]),
+        let mut kills = Kills {
+            by: BTreeMap::from([(Who::Ams, 2), (Who::Oom, 3)]),
             front: 1,
         };
+        kills.split(1);
         let values: BTreeMap<_, _> = tally.values(&kills).into_iter().collect();
         assert_eq!(values["hot_to_cold"], 3.0);
         assert_eq!(values["warm_to_cold"], 0.0);
         assert!(!values.contains_key("hot_to_warm"));
-        assert_eq!((values["kills"], values["kills_lmkd"]), (3.0, 0.0));
+        assert_eq!((values["kills"], values["kills_lmkd"]), (5.0, 0.0));
+        assert_eq!((values["kills_oom"], values["kills_daemon"]), (1.0, 2.0));
         assert_eq!((values["launches"], values["cached"]), (8.0, 4.0));
     }
 }

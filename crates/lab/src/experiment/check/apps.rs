@@ -1,7 +1,8 @@
-//! What only an app-cycle worker can have wrong.
-use super::super::source::{at, there_are, Step};
+//! What only an app-cycle or an access worker can have wrong.
+use super::super::source::{at, there_are, Fault, Step};
 use super::{fault, Checked};
 use crate::experiment::Experiment;
+use raw::access::{Access, By, Rule};
 use raw::apps::AppCycle;
 
 pub fn check(
@@ -55,4 +56,52 @@ pub fn check(
         }
     }
     Ok(())
+}
+
+/// The file that is accessed, if one is.
+pub fn access<'a>(
+    experiment: &Experiment,
+    access: &'a Access,
+    here: &dyn Fn(&[&str]) -> Vec<Step>,
+) -> Result<Option<&'a String>, Fault> {
+    let field = |name: &str| here(&["does", "access", name]);
+    if access.requests == 0 || access.requests > 1 << 26 {
+        return fault(field("requests"), "expected 1 to 67108864");
+    }
+    let whole = experiment.machine.memory_mb << 20;
+    let mut rule = access.rule.clone();
+    for (_, size) in rule.sizes() {
+        *size = size.resolve(whole);
+        if size.bytes() < 4096 {
+            return fault(field("rule"), "expected sizes of a page at least");
+        }
+    }
+    match &rule {
+        Rule::Zipf { alpha, .. } if !(0.0..=100.0).contains(alpha) => {
+            return fault(field("rule"), "expected an alpha of 0 to 100");
+        }
+        Rule::HotAndScan { share, .. } if !(*share > 0.0 && *share < 1.0) => {
+            return fault(field("rule"), "expected a share above 0 and below 1");
+        }
+        _ => {}
+    }
+    let (first, pages) = rule.pages();
+    if access.lock_first && first.is_none() {
+        return fault(
+            field("lock_first"),
+            "the rule has one pool: nothing to lock",
+        );
+    }
+    let (By::Mapped { file } | By::Pread { file }) = &access.by else {
+        return Ok(None);
+    };
+    // A file that is not there is told by the caller.
+    if let Some(has) = experiment.file_sizes().get(file) {
+        if *has < pages * 4096 {
+            let least = pages * 4096;
+            let message = format!("expected at least {least} bytes, and it has {has}");
+            return fault(at!["files", file.as_str()], message);
+        }
+    }
+    Ok(Some(file))
 }
