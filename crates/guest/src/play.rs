@@ -208,6 +208,8 @@ impl<'a> Stage<'a> {
                             | Work::Tree { .. }
                             | Work::Compile { .. }
                             | Work::KillDaemon { .. }
+                            | Work::AppCycle(_)
+                            | Work::Access(_)
                     )
                 })
         })
@@ -220,7 +222,9 @@ impl<'a> Stage<'a> {
             .filter(|(_, name)| names.contains(name))
             .filter(|(_, name)| {
                 let worker = self.workload.workers.get(**name);
-                worker.is_some_and(|worker| matches!(worker.does, Work::Fixed { .. }))
+                worker.is_some_and(|worker| {
+                    matches!(worker.does, Work::Fixed { .. } | Work::AppCycle(_))
+                })
             })
             .all(|(pid, name)| Path::new(&settled_path(name, *pid as u32)).exists())
     }

@@ -125,6 +125,7 @@ impl Tracer {
             for (name, count) in names.iter().zip(scene.coarse) {
                 say(name, count as f64);
             }
+            say("over_50_ms", (scene.coarse[2] + scene.coarse[3]) as f64);
             let end = seen.scenes.get(place + 1);
             let until = end.map_or(f64::INFINITY, |next| next.begin_ms);
             let open = seen.open.values();

@@ -89,6 +89,9 @@ pub struct RunArgs {
     /// Folder to write to [default: results/EXPERIMENT-TIME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Go on with the interrupted run in --out; finished trials are not made again
+    #[arg(long, requires = "out")]
+    resume: bool,
     /// Kernel source to use instead of Debian's
     #[arg(long, value_name = "DIR")]
     tree: Option<PathBuf>,
@@ -185,6 +188,7 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
             .clone()
             .unwrap_or_else(|| default_out(&experiment.name)),
         tree: args.tree.clone(),
+        resume: args.resume,
         keep_going: args.keep_going,
         quiet: args.json && !std::io::stderr().is_terminal(),
         command: command(args),
@@ -198,7 +202,10 @@ fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
             summary.planned
         );
         if made > 0 {
-            eprintln!("hotset: `hotset lab report {dir}` reports on these");
+            eprintln!(
+                "hotset: `hotset lab report {dir}` reports on these; the same command with \
+                 --resume --out {dir} makes the rest"
+            );
         }
         return Ok(ExitCode::from(INTERRUPTED));
     }

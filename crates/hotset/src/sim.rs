@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 mod args;
 mod curve;
+mod kernel;
 mod merge;
 mod plot;
 mod policies;
@@ -48,6 +49,11 @@ pub enum Command {
     /// Put the parts of a sweep together, exactly
     #[command(after_help = "Example:\n  hotset sim merge part1.json part2.json --plot all.svg")]
     Merge(merge::MergeArgs),
+    /// The models of Linux beside what guests' kernels really missed, for a lab run with `access` workers
+    #[command(after_help = "Examples:\n  \
+        hotset lab run model-held --out held && hotset sim kernel held\n  \
+        hotset sim kernel results/indexed-db --beside opt,lru,lru-k,arc,clock-pro --json")]
+    Kernel(kernel::KernelArgs),
     /// A paper's tables run again: its value, ours and the difference
     #[command(after_help = "Example:\n  hotset sim reproduce lru-k --runs 1000")]
     Reproduce(reproduce::ReproduceArgs),
@@ -63,6 +69,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => sweep::compare(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Kernel(args) => kernel::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     }
 }

@@ -9,6 +9,7 @@ mod info;
 mod info_text;
 mod plots;
 pub mod read_args;
+mod record;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -28,6 +29,11 @@ pub enum Command {
         hotset trace convert big.csv small.csv.gz --limit 1M --skip-bad"
     )]
     Convert(convert::ConvertArgs),
+    /// Record the accesses of a command, instruction-exact, by valgrind's lackey
+    #[command(after_help = "Examples:\n  \
+        hotset trace record ls.oracleGeneral.bin.zst -- ls -l /usr/bin\n  \
+        hotset trace record sort.csv.gz --limit 100M -- sort /usr/share/dict/words")]
+    Record(record::RecordArgs),
     /// Make a trace by rule and seed
     #[command(subcommand)]
     Generate(generate::Rule),
@@ -39,6 +45,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Info(args) => info::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Generate(rule) => generate::run(&rule),
     }
 }

@@ -23,6 +23,7 @@ pub mod probe;
 pub mod progress;
 pub mod ramdir;
 pub mod results;
+pub mod resume;
 pub mod runner;
 pub mod stop;
 pub mod trial;

@@ -48,6 +48,11 @@ impl Results {
         Ok(Results { dir: dir.into() })
     }
 
+    /// The folder of a run that goes on ([`crate::resume`]).
+    pub fn of(dir: &Path) -> Results {
+        Results { dir: dir.into() }
+    }
+
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -10,6 +10,7 @@ use crate::order::{turns, Turn};
 use crate::probe;
 use crate::progress::{Display, News};
 use crate::results::Results;
+use crate::resume;
 use crate::stop::Stop;
 use crate::trial::Assembly;
 use anyhow::{bail, Context, Result};
@@ -31,6 +32,8 @@ pub struct Options {
     pub out: PathBuf,
     /// Kernel source to use instead of Debian's.
     pub tree: Option<PathBuf>,
+    /// Go on with the run that `out` has a part of.
+    pub resume: bool,
     /// Go on after a guest reported an error of its own.
     pub keep_going: bool,
     /// No progress on standard error.
@@ -97,7 +100,9 @@ struct Shared<'a> {
 /// When the lab itself fails: no kernel, no room on a disk, guests that do not boot at all. What was
 /// written until then stays readable.
 pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
-    Results::vacant(&options.out)?;
+    if !options.resume {
+        Results::vacant(&options.out)?;
+    }
     let mut console = kbuild::Console::new(options.quiet);
     let machine = &experiment.machine;
     let images = kernels::images(
@@ -139,13 +144,28 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         }
         ready => ready?,
     };
-    let results = Results::create(&options.out)?;
-    results.run(&header(experiment, options, bed.as_ref(), &images))?;
-    let turns = turns(
+    let header = header(experiment, options, bed.as_ref(), &images);
+    let (results, made) = match options.resume {
+        true => (
+            Results::of(&options.out),
+            resume::made(&options.out, &header)?,
+        ),
+        false => {
+            let results = Results::create(&options.out)?;
+            results.run(&header)?;
+            (results, Vec::new())
+        }
+    };
+    let all = turns(
         experiment.arms.len(),
         experiment.repetitions,
         experiment.seed,
     );
+    let is_made = |turn: &Turn| {
+        let name = &experiment.arms[turn.arm].name;
+        { made.iter() }.any(|(arm, repetition, _)| arm == name && *repetition == turn.repetition)
+    };
+    let turns: Vec<Turn> = all.iter().filter(|turn| !is_made(turn)).copied().collect();
     let shared = Shared {
         experiment,
         bed: bed.as_ref(),
@@ -155,10 +175,11 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         results: &results,
         stop: &signals,
     };
-    let trials = play(&shared, &turns, options)?;
+    let mut trials = made;
+    trials.extend(play(&shared, &turns, options)?);
     Ok(Summary {
         trials,
-        planned: turns.len(),
+        planned: all.len(),
         interrupted: signals.asked(),
         dir: options.out.clone(),
     })

@@ -4,10 +4,16 @@
 //! * [`wire`]: the lines that a guest writes to its channel, one JSON object a line.
 //! * [`record`]: the files of a finished run, which a report can be made from again years later.
 //! * [`size`]: amounts of memory, in bytes or as a share of the machine's.
+//! * [`access`]: orders for a worker that accesses pages by rule.
+//! * [`apps`]: orders for the app-cycle workload, which are many.
+//! * [`comparison`]: what it says of somebody else's measurements.
 //! * [`plan`]: what an experiment file says of its tables and its promises.
 //!
 //! No I/O and no behaviour beyond (de)serialising lives here, so that guest, lab and report can be
 //! built, tested and versioned apart.
+pub mod access;
+pub mod apps;
+pub mod comparison;
 pub mod plan;
 pub mod record;
 pub mod size;

@@ -1,5 +1,6 @@
 //! What an experiment file says of its figures: which tables and charts to show, and what it
 //! promises of them.
+use crate::comparison::Comparison;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -11,6 +12,8 @@ pub struct Plan {
     pub charts: Vec<Chart>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curves: Vec<Curve>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
     #[serde(default)]
     pub promises: Vec<Promise>,
 }

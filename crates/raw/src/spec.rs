@@ -1,4 +1,6 @@
 //! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
+pub use crate::access::Access;
+pub use crate::apps::AppCycle;
 pub use crate::size::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,8 +41,8 @@ pub enum Trace {
     /// How long each direct reclaim of a thread took (`mm_vmscan_direct_reclaim_begin` to `_end`;
     /// a cgroup's own reclaim is left out). Observes, once a scene and of those that began in it:
     /// `direct_reclaim.count`, `.total_ms`, `.p50_ms`, `.p90_ms`, `.p99_ms` (to 5%), `.max_ms`, the
-    /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.unfinished`, and
-    /// `.lost`, the events that the kernel dropped.
+    /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.over_50_ms` (the last
+    /// two together), `.unfinished`, and `.lost`, the events that the kernel dropped.
     DirectReclaim,
 }
 
@@ -179,7 +181,7 @@ pub enum Until {
     Killed,
     /// All of the scene's workers that end by themselves have ended.
     Done,
-    /// All of the scene's `fixed` workers have done the rounds that they `settle` for.
+    /// All of the scene's `fixed` and `app-cycle` workers have done the rounds that they `settle` for.
     Settled,
 }
 
@@ -351,6 +353,10 @@ pub enum Work {
         /// Sysctls or absolute paths.
         knobs: Vec<String>,
     },
+    /// Pages by rule, and which of them were in memory: see [`Access`].
+    Access(Access),
+    /// A phone's apps, started in turn: see [`AppCycle`].
+    AppCycle(AppCycle),
     /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers
     /// each name in a little memory that only its shrinkers give back. Observes `<worker>.names`,
     /// how many, each second.

@@ -1,4 +1,6 @@
 //! One process of one worker.
+mod access;
+mod apps;
 mod ask;
 mod compile;
 mod huge;
@@ -54,6 +56,11 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
         .workers
         .get(name)
         .context("the spec has no such worker")?;
+    // Drawn before there is a cgroup to charge it to.
+    let drawn = match &worker.does {
+        Work::Access(access) => Some(access::Sequence::draw(access, spec.seed)?),
+        _ => None,
+    };
     enter(name, worker)?;
     let channel = Channel::open()?;
     let seed = spec.seed ^ u64::from(std::process::id());
@@ -154,6 +161,14 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
             };
             kill::daemon(name, &daemon.command, &plan, &channel)
         }
+        Work::Access(access) => {
+            let drawn = drawn.context("nothing was drawn")?;
+            access::run(name, access, drawn, spec.seed, &channel)
+        }
+        Work::AppCycle(cycle) => match unit {
+            None => apps::cycle(name, cycle, spec.seed, &channel),
+            Some(unit) => apps::unit(unit, cycle, spec.seed),
+        },
         Work::Names {} => ask::names(name, &channel),
         Work::Ask {
             file,
@@ -200,6 +215,7 @@ pub fn measures(work: &Work) -> bool {
             | Work::Compile { .. }
             | Work::HugePages { .. }
             | Work::KillDaemon { .. }
+            | Work::AppCycle(_)
     )
 }
 

@@ -1,4 +1,6 @@
 //! What the grammar of an experiment file cannot say: names that must exist, values in range.
+mod apps;
+
 use super::source::{at, there_are, Fault};
 use super::{sizes_of, Experiment};
 use crate::bed::Kind;
@@ -167,6 +169,11 @@ fn workers(experiment: &Experiment) -> Checked {
             | Work::Tree { .. }
             | Work::Compile { .. }
             | Work::KillDaemon { .. } => (None, None),
+            Work::Access(access) => (apps::access(experiment, access, &here)?, None),
+            Work::AppCycle(cycle) => {
+                apps::check(experiment, cycle, &here)?;
+                (None, None)
+            }
         };
         if let Some(file) = file.filter(|file| !experiment.files.contains_key(*file)) {
             let names: Vec<&String> = experiment.files.keys().collect();
@@ -267,6 +274,8 @@ fn kind(work: &Work) -> &'static str {
         Work::Pipes { .. } => "pipes",
         Work::KillDaemon { .. } => "kill-daemon",
         Work::Ask { .. } => "ask",
+        Work::AppCycle(_) => "app-cycle",
+        Work::Access(_) => "access",
     }
 }
 
@@ -330,6 +339,9 @@ fn arms(experiment: &Experiment) -> Checked {
         if arm.memory_mb.is_some_and(|mb| !(32..=65536).contains(&mb)) {
             return fault(at!["arms", i, "memory_mb"], "expected 32 to 65536");
         }
+        if arm.zram_mb.is_some_and(|mb| mb > 65536) {
+            return fault(at!["arms", i, "zram_mb"], "expected 0 to 65536");
+        }
         for (name, value) in &arm.knobs {
             let at = match arm.sweep {
                 Some(_) => here("knobs"),
@@ -380,6 +392,24 @@ fn plan(experiment: &Experiment) -> Checked {
         metric(at!["curves", i, "metric"], &curve.metric)?;
         if experiment.arms.iter().all(|arm| arm.point.is_none()) {
             return fault(at!["curves", i], "no arm has a point to draw: [[sweeps]]");
+        }
+    }
+    for (i, comparison) in experiment.plan.comparisons.iter().enumerate() {
+        scene(at!["comparisons", i, "scene"], &comparison.scene)?;
+        for (j, row) in comparison.rows.iter().enumerate() {
+            metric(at!["comparisons", i, "rows", j, "metric"], &row.metric)?;
+        }
+        let from = (at!["comparisons", i, "from"], &comparison.from);
+        let to = comparison.to.iter().enumerate();
+        let to = to.map(|(j, name)| (at!["comparisons", i, "to", j], name));
+        for (at, name) in std::iter::once(from).chain(to) {
+            if !arms.contains(&name) {
+                let message = format!("no arm is called {name:?}; {}", there_are(&arms));
+                return fault(at, message);
+            }
+        }
+        if comparison.to.is_empty() {
+            return fault(at!["comparisons", i, "to"], "expected at least one arm");
         }
     }
     for (i, promise) in experiment.plan.promises.iter().enumerate() {

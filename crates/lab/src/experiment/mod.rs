@@ -12,6 +12,7 @@ pub use find::{find, list};
 pub use source::Broken;
 
 use crate::bed::Kind;
+use raw::comparison::Comparison;
 use raw::plan::{Chart, Curve, Figure, Plan, Promise, Relative};
 use raw::record::Point;
 use raw::size::Size;
@@ -147,6 +148,8 @@ pub struct Arm {
     /// Another size of memory for this arm alone. Sizes in percent stay those of the machine, so
     /// that the work is the same.
     pub memory_mb: Option<u64>,
+    /// Another size of the zram swap device for this arm alone.
+    pub zram_mb: Option<u64>,
     /// The daemon that runs from before the first scene to after the last.
     #[serde(default)]
     pub daemon: Option<Daemon>,
@@ -232,6 +235,8 @@ struct Form {
     #[serde(default)]
     curves: Vec<Curve>,
     #[serde(default)]
+    comparisons: Vec<Comparison>,
+    #[serde(default)]
     promises: Vec<Promise>,
 }
 
@@ -288,6 +293,7 @@ impl Experiment {
                 figures: form.figures,
                 charts: form.charts,
                 curves: form.curves,
+                comparisons: form.comparisons,
                 promises: form.promises,
             },
         };
@@ -369,7 +375,7 @@ impl Experiment {
         GuestSpec {
             seed,
             knobs: Experiment::knobs(arm),
-            zram_mb: self.machine.zram_mb,
+            zram_mb: arm.zram_mb.unwrap_or(self.machine.zram_mb),
             disk: Disk {
                 device: device.into(),
                 read_bps: self.machine.disk_read.resolve(self.memory_bytes()).bytes(),
@@ -426,6 +432,12 @@ impl Experiment {
         for arm in &mut self.arms {
             arm.baseline = arm.baseline.take().filter(|name| names.contains(name));
         }
+        for comparison in &mut self.plan.comparisons {
+            comparison.to.retain(|name| names.contains(name));
+        }
+        self.plan
+            .comparisons
+            .retain(|comparison| names.contains(&comparison.from) && !comparison.to.is_empty());
         let arms = &self.arms;
         for promise in &mut self.plan.promises {
             let relative = promise.relative_to == Relative::Baseline;
@@ -495,6 +507,8 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         | Work::Pipes { size, .. }
         | Work::Forks { size, .. } => vec![("size", size)],
         Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
+        Work::AppCycle(apps) => apps.sizes(),
+        Work::Access(access) => access.rule.sizes(),
         Work::Stream { .. }
         | Work::Probe { .. }
         | Work::ReadOnce { .. }

@@ -42,6 +42,7 @@ impl Sweep {
             baseline: self.baseline.as_ref().map(|name| format!("{name}-{value}")),
             knobs: [&self.knobs[..], &[(self.knob.clone(), value.to_string())]].concat(),
             memory_mb: None,
+            zram_mb: None,
             daemon: None,
             point: Some(Point {
                 series: self.name.clone(),

@@ -3,7 +3,7 @@
 //! It is also well-formed XML, so that a strict parser can check it.
 use super::table::{Cell, Table, Tone};
 use super::text::{self, html as esc};
-use super::{about, curves, number, svg, tables, words};
+use super::{about, comparisons, curves, number, svg, tables, words};
 use crate::study::{ChartStudy, FailedTrial, Line, Study};
 use std::fmt::Write;
 
@@ -22,6 +22,7 @@ pub fn html(study: &Study) -> String {
     head(&mut out, study);
     figures(&mut out, study);
     drawn_curves(&mut out, study);
+    published(&mut out, study);
     promises(&mut out, study);
     failures(&mut out, study);
     charts(&mut out, study);
@@ -61,6 +62,9 @@ fn head(out: &mut String, study: &Study) {
     if !study.curves.is_empty() {
         links.insert(1, ("curves", "Curves"));
     }
+    if !study.comparisons.is_empty() {
+        links.insert(1, ("published", "Beside what was published"));
+    }
     if !study.failures.is_empty() {
         links.push(("failures", "Failures"));
     }
@@ -99,6 +103,18 @@ fn figures(out: &mut String, study: &Study) {
         out.push_str("<p>The experiment names no figures.</p>");
     }
     for one in tables::main(study) {
+        table(out, &one, "main");
+    }
+    out.push_str("</section>\n");
+}
+
+fn published(out: &mut String, study: &Study) {
+    if study.comparisons.is_empty() {
+        return;
+    }
+    section(out, "published", "Beside what was published");
+    let _ = writeln!(out, "<p>{}</p>", words::COMPARED);
+    for one in comparisons::tables(study) {
         table(out, &one, "main");
     }
     out.push_str("</section>\n");

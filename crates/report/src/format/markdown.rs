@@ -1,7 +1,7 @@
 //! `report.md`: GitHub's Markdown.
 use super::table::{Cell, Table, Tone};
 use super::text::{fenced, markdown as esc};
-use super::{curves, number, tables, text, words};
+use super::{comparisons, curves, number, tables, text, words};
 use crate::Study;
 use std::fmt::Write;
 
@@ -38,6 +38,13 @@ pub fn markdown(study: &Study) -> String {
             table(&mut out, &one, 3);
         }
         out.push_str("Mean of the trials [95 % confidence interval of the mean].\n\n");
+    }
+    if !study.comparisons.is_empty() {
+        out.push_str("## Beside what was published\n\n");
+        for one in comparisons::tables(study) {
+            table(&mut out, &one, 3);
+        }
+        let _ = writeln!(out, "{}\n", words::COMPARED);
     }
     if !study.promises.is_empty() {
         out.push_str("## Promises\n\n");

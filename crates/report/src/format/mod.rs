@@ -1,5 +1,6 @@
 //! A study made readable: a page, a Markdown file, a terminal's text.
 pub mod about;
+mod comparisons;
 mod curves;
 pub mod html;
 pub mod markdown;

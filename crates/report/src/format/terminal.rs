@@ -1,5 +1,5 @@
 //! The report on a terminal: arms as rows, as many figures side by side as fit.
-use super::{curves, number, tables, text, words};
+use super::{comparisons, curves, number, tables, text, words};
 use crate::study::{figures, FigureStudy};
 use crate::Study;
 use raw::plan::Better;
@@ -120,9 +120,10 @@ impl Page {
         }
     }
 
-    /// Rows are `x`, columns series; all of a curve's, since they are to be compared.
+    /// Of a curve rows are `x`, columns series; all of them, since they are to be compared.
     fn curves(&self, study: &Study, out: &mut String) {
-        for table in curves::tables(study) {
+        let curves = curves::tables(study).into_iter();
+        for table in curves.chain(comparisons::tables(study)) {
             for line in wrap(&text::line(&table.caption), self.width) {
                 let _ = writeln!(out, "{}", self.paint(&line, BOLD));
             }

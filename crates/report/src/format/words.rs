@@ -6,6 +6,11 @@ use crate::study::{
 use raw::plan::{Across, Better, Figure, Judge, Statistic};
 use raw::record::Outcome;
 
+/// How a table beside published figures is read.
+pub const COMPARED: &str =
+    "Means of the trials; changes against the first arm, paired by repetition, with their 95 % \
+     confidence interval. A sign is told only where all of the interval has it.";
+
 /// The run in a paragraph: promises first, then how trials ended, then what differs.
 pub fn verdict(study: &Study) -> Vec<String> {
     let (first, broken) = promises(study);

@@ -3,6 +3,7 @@
 //! Only trials that ended `ok` give numbers: a scene of a trial that died may be cut short. Every
 //! other trial is listed in [`Study::failures`], and breaks the promises made of its arm.
 pub mod charts;
+pub mod comparisons;
 pub mod curves;
 pub mod figures;
 pub mod measure;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 pub use charts::{ChartStudy, Line};
+pub use comparisons::{Compared, ComparisonStudy, Sign};
 pub use curves::{CurveLine, CurvePoint, CurveStudy};
 pub use figures::{Cell, FigureStudy};
 pub use promises::PromiseResult;
@@ -29,6 +31,8 @@ pub struct Study {
     pub arms: Vec<ArmStudy>,
     pub figures: Vec<FigureStudy>,
     pub curves: Vec<CurveStudy>,
+    /// Beside what others published.
+    pub comparisons: Vec<ComparisonStudy>,
     pub promises: Vec<PromiseResult>,
     /// Trials that did not end `ok`.
     pub failures: Vec<FailedTrial>,
@@ -121,6 +125,7 @@ pub fn study(results: &Results) -> Study {
     Study {
         figures: figures::study(&run.plan.figures, &context),
         curves: curves::study(&run.plan.curves, &context),
+        comparisons: comparisons::study(&run.plan.comparisons, &context),
         promises: promises::study(&run.plan.promises, &context),
         charts: charts::study(&run.plan.charts, &context),
         failures: trials.iter().filter_map(failed).collect(),

@@ -7,6 +7,7 @@ mod distribution;
 mod mix;
 mod patterns;
 mod pcg;
+mod rule;
 mod spec;
 
 pub use distribution::Discrete;

@@ -1,0 +1,278 @@
+//! Pages accessed by rule, and which of them were in memory: see [`raw::access::Access`].
+use anyhow::{ensure, Context, Result};
+use raw::access::{Access, By};
+use raw::spec::Fill;
+use rustix::mm::{mmap, MapFlags, ProtFlags};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use trace::generate::Spec;
+
+use super::{data_path, memory, stopping, Random};
+use crate::channel::{now_ms, Channel};
+
+const PAGE: usize = 4096;
+/// Looks at how much is resident, over the whole run.
+const LOOKS: usize = 50;
+
+/// What will be accessed; locked in memory, charged to whom the process belongs when it is drawn.
+pub struct Sequence {
+    pages: Vec<u32>,
+    buffer: Vec<u8>,
+}
+
+impl Sequence {
+    pub fn draw(access: &Access, seed: u64) -> Result<Sequence> {
+        let mut pages = Vec::with_capacity(access.requests as usize);
+        let drawn = Spec::from(&access.rule).requests(access.requests, seed, |some| {
+            pages.extend_from_slice(some);
+        });
+        drawn.map_err(anyhow::Error::msg)?;
+        let sequence = Sequence {
+            pages,
+            buffer: vec![1; PAGE],
+        };
+        let all = std::mem::size_of_val(&sequence.pages[..]);
+        // SAFETY: the range is a live vector that is neither grown nor dropped before the process ends.
+        let result = unsafe { libc::mlock(sequence.pages.as_ptr().cast(), all) };
+        ensure!(result == 0, "mlock: {}", std::io::Error::last_os_error());
+        Ok(sequence)
+    }
+}
+
+/// What is accessed, mapped in any case: mincore(2) wants a mapping.
+struct Ground {
+    at: *mut u8,
+    len: usize,
+    file: Option<File>,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Anon,
+    Mapped,
+    Pread,
+}
+
+impl Ground {
+    fn open(access: &Access, pages: u64) -> Result<Ground> {
+        let len = pages as usize * PAGE;
+        let (name, how) = match &access.by {
+            By::Anon {} => {
+                let at = memory::map(len)?.as_mut_ptr();
+                let how = How::Anon;
+                return Ok(Ground {
+                    at,
+                    len,
+                    file: None,
+                    how,
+                });
+            }
+            By::Mapped { file } => (file, How::Mapped),
+            By::Pread { file } => (file, How::Pread),
+        };
+        let path = data_path(name);
+        let file = File::open(&path).with_context(|| format!("opening {path}"))?;
+        let has = file.metadata()?.len();
+        ensure!(
+            has >= len as u64,
+            "{path} has {has} bytes and {len} are accessed"
+        );
+        // SAFETY: a fresh read-only mapping of a file that nothing writes to, never unmapped.
+        let at = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                len,
+                ProtFlags::READ,
+                MapFlags::SHARED,
+                &file,
+                0,
+            )
+        };
+        let ground = Ground {
+            at: at.with_context(|| format!("mapping {path}"))?.cast(),
+            len,
+            file: Some(file),
+            how,
+        };
+        if !access.ahead {
+            ground.no_reading_ahead()?;
+        }
+        Ok(ground)
+    }
+
+    fn no_reading_ahead(&self) -> Result<()> {
+        // SAFETY: advice on a mapping and a descriptor of ours; it changes no contents.
+        let results = unsafe {
+            let file = self.file.as_ref().map(AsRawFd::as_raw_fd);
+            let read = file.map_or(0, |fd| {
+                libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_RANDOM)
+            });
+            (
+                libc::madvise(self.at.cast(), self.len, libc::MADV_RANDOM),
+                read,
+            )
+        };
+        ensure!(results == (0, 0), "the kernel takes no advice: {results:?}");
+        Ok(())
+    }
+
+    fn lock(&self, pages: u64) -> Result<()> {
+        let len = pages as usize * PAGE;
+        // SAFETY: the range is part of a mapping of ours.
+        let result = unsafe { libc::mlock(self.at.cast(), len) };
+        let why = std::io::Error::last_os_error();
+        ensure!(result == 0, "locking {len} bytes: {why}");
+        Ok(())
+    }
+
+    /// Which of `pages` pages from one on are in memory, into the low bits of `found`.
+    fn look(&self, from: usize, found: &mut [u8]) -> Result<()> {
+        // SAFETY: the range is within the mapping, and `found` has a byte for each of its pages.
+        let result = unsafe {
+            let at = self.at.add(from * PAGE);
+            libc::mincore(at.cast(), found.len() * PAGE, found.as_mut_ptr())
+        };
+        let why = std::io::Error::last_os_error();
+        ensure!(result == 0, "mincore: {why}");
+        Ok(())
+    }
+
+    fn resident(&self, room: &mut [u8]) -> Result<u64> {
+        self.look(0, room)?;
+        Ok(room.iter().map(|page| u64::from(page & 1)).sum())
+    }
+
+    fn access(
+        &self,
+        page: usize,
+        buffer: &mut [u8],
+        fresh: bool,
+        random: &mut Random,
+    ) -> Result<()> {
+        match (self.how, &self.file) {
+            (How::Pread, Some(file)) => {
+                let at = (page * PAGE) as u64;
+                file.read_exact_at(buffer, at).context("reading a page")?;
+            }
+            // SAFETY: within the mapping, which is private memory of ours and nobody else's.
+            (How::Anon, _) if fresh => unsafe {
+                let page = std::slice::from_raw_parts_mut(self.at.add(page * PAGE), PAGE);
+                random.page(page, Fill::Mixed);
+                page[0] = 1;
+            },
+            // SAFETY: within the mapping. Volatile: the compiler would see that nobody reads it.
+            _ => unsafe {
+                std::ptr::read_volatile(self.at.add(page * PAGE));
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Accesses all, and says what was in memory.
+pub fn run(
+    worker: &str,
+    access: &Access,
+    sequence: Sequence,
+    seed: u64,
+    channel: &Channel,
+) -> Result<()> {
+    let Sequence { pages, mut buffer } = sequence;
+    let (first, all) = access.rule.pages();
+    let ground = Ground::open(access, all)?;
+    if let Some(first) = first.filter(|_| access.lock_first) {
+        ground.lock(first)?;
+    }
+    let mut random = Random::new(seed);
+    let mut seen = vec![false; all as usize];
+    let mut room = vec![0; all as usize];
+    let first = first.unwrap_or(0);
+    // Requests and hits of the first pool, and of the rest.
+    let mut counts = [(0u64, 0u64); 2];
+    let mut resident = Vec::with_capacity(LOOKS);
+    let begin = now_ms();
+    let faults = major_faults();
+    let every = (pages.len() / LOOKS).max(1);
+    for (turn, &page) in pages.iter().enumerate() {
+        let page = page as usize;
+        let mut found = [0];
+        ground.look(page, &mut found)?;
+        let count = &mut counts[usize::from(page as u64 >= first)];
+        count.0 += 1;
+        count.1 += u64::from(found[0] & 1);
+        let fresh = !std::mem::replace(&mut seen[page], true);
+        ground.access(page, &mut buffer, fresh, &mut random)?;
+        if turn % every == every - 1 {
+            resident.push(ground.resident(&mut room)? as f64);
+            if stopping() {
+                return Ok(());
+            }
+        }
+    }
+    let (requests, hits) = (counts[0].0 + counts[1].0, counts[0].1 + counts[1].1);
+    let share = |(requests, hits): (u64, u64)| hits as f64 / requests.max(1) as f64;
+    let mut values = vec![
+        ("requests", requests as f64),
+        ("misses", (requests - hits) as f64),
+        ("hit", share((requests, hits))),
+        ("majflt", (major_faults() - faults) as f64),
+        ("done_ms", now_ms() - begin),
+    ];
+    if first > 0 {
+        values.push(("hit_first", share(counts[0])));
+        values.push(("hit_rest", share(counts[1])));
+    }
+    // Of the second half: before, memory may not have been full.
+    let half = &resident[resident.len() / 2..];
+    values.push((
+        "resident_mean",
+        half.iter().sum::<f64>() / half.len().max(1) as f64,
+    ));
+    for (name, value) in values {
+        channel.observe(format!("{worker}.{name}"), begin, value);
+    }
+    Ok(())
+}
+
+fn major_faults() -> i64 {
+    // SAFETY: getrusage(2) fills the struct, which lives through the call; zeros are a valid one.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage.ru_majflt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raw::access::Rule;
+    use raw::size::Size;
+
+    #[test]
+    fn a_rule_draws_pages_within_its_size_and_both_pools() {
+        let rule = Rule::HotAndScan {
+            hot: Size::Bytes(40 << 12),
+            scan: Size::Bytes(1000 << 12),
+            share: 0.5,
+        };
+        let access = Access {
+            rule,
+            requests: 1500,
+            by: By::Anon {},
+            lock_first: false,
+            ahead: false,
+        };
+        let drawn = Sequence::draw(&access, 3).unwrap().pages;
+        assert_eq!(drawn.len(), 1500);
+        assert!(drawn.iter().all(|page| *page < 1040));
+        let hot = drawn.iter().filter(|page| **page < 40).count();
+        assert!((400..1100).contains(&hot), "{hot}");
+        let scan: Vec<u32> = drawn.into_iter().filter(|page| *page >= 40).collect();
+        assert!(scan
+            .windows(2)
+            .all(|pair| pair[0] + 1 == pair[1] || pair[1] == 40));
+    }
+}

@@ -1,0 +1,211 @@
+//! `hotset sim kernel`: what the simulator makes of the sequences that a lab run's guests accessed,
+//! beside what their kernels made of them.
+use crate::late::Late;
+use anyhow::{Context, Result};
+use clap::Args;
+use kbuild::progress::Unit;
+use lab::experiment::{Changes, Experiment, LRU_GEN};
+use raw::access::{Access, By};
+use raw::record::{Outcome, Trial};
+use raw::spec::Work;
+use serde_json::json;
+use sim::registry::Choice;
+use sim::Input;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use trace::generate::Spec;
+use trace::Flags;
+
+#[derive(Args)]
+pub struct KernelArgs {
+    /// Folder of a run of `hotset lab run` whose workers do `access`
+    dir: PathBuf,
+    /// More policies to show beside the kernel's own: opt,lru,arc
+    #[arg(long, value_name = "POLICIES", value_delimiter = ',')]
+    beside: Vec<String>,
+    /// Write JSON to standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// One worker of one trial.
+struct Row {
+    arm: String,
+    repetition: u32,
+    worker: String,
+    /// Pages that were resident on average: the size that the model is given.
+    size: u64,
+    requests: u64,
+    kernel: u64,
+    /// Policy to what it would have missed; the first is the model of the arm's kernel.
+    models: Vec<(String, u64)>,
+    /// Of the first model: (model - kernel) / kernel.
+    error: f64,
+}
+
+impl Row {
+    fn json(&self) -> serde_json::Value {
+        let models: BTreeMap<_, _> = self.models.iter().cloned().collect();
+        json!({
+            "arm": self.arm, "repetition": self.repetition, "worker": self.worker,
+            "size": self.size, "requests": self.requests, "kernel": self.kernel,
+            "model": self.models[0].0, "models": models, "error": self.error,
+        })
+    }
+}
+
+/// # Errors
+/// When the folder is no run's, none of its workers accesses pages, or a policy is unknown.
+pub fn run(args: &KernelArgs) -> Result<ExitCode> {
+    let results = report::load(&args.dir)?;
+    let path = Path::new(&results.run.experiment).with_extension("toml");
+    let experiment = Experiment::parse(&path, &results.run.source, &Changes::default());
+    let experiment = experiment.map_err(|error| anyhow::anyhow!("{error}"))?;
+    let workers = experiment.workload().workers;
+    let ended = results.trials.iter().filter(|t| t.outcome == Outcome::Ok);
+    let mut jobs: Vec<(&Trial, &str, &Access)> = Vec::new();
+    for trial in ended {
+        for (name, worker) in &workers {
+            match &worker.does {
+                Work::Access(access) if seen(trial, name, "misses").is_some() => {
+                    jobs.push((trial, name, access));
+                }
+                _ => {}
+            }
+        }
+    }
+    if jobs.is_empty() {
+        let dir = args.dir.display();
+        anyhow::bail!("{dir}: no trial that ended well has a worker that does `access`");
+    }
+    let late = Late::new("Simulating", Some(jobs.len() as u64), Unit::Steps);
+    let mut rows = Vec::new();
+    for (done, (trial, worker, access)) in jobs.into_iter().enumerate() {
+        let row = row(trial, worker, access, &args.beside);
+        rows.push(row.with_context(|| format!("{}, {worker}", trial.arm))?);
+        late.advance(done as u64 + 1);
+    }
+    drop(late);
+    match args.json {
+        true => {
+            let rows: Vec<_> = rows.iter().map(Row::json).collect();
+            println!("{}", serde_json::to_string_pretty(&rows)?);
+        }
+        false => show(&rows),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a worker observed once.
+fn seen(trial: &Trial, worker: &str, what: &str) -> Option<f64> {
+    let name = format!("{worker}.{what}");
+    let scenes = trial.scenes.iter();
+    let mut found = scenes.filter_map(|scene| scene.observations.get(&name)?.first());
+    Some(found.next()?.1)
+}
+
+/// The model of the kernel that a trial ran.
+fn own(trial: &Trial) -> String {
+    // The kernel says a mask, 0x0007; 0x0000 is the classic LRU.
+    let lru_gen = trial.settings.get(LRU_GEN).map(String::as_str);
+    if lru_gen.is_none_or(|mask| mask.trim_start_matches("0x").trim_matches('0').is_empty()) {
+        return "linux-two-list".into();
+    }
+    match trial.release.starts_with("6.12") {
+        true => "mglru".into(),
+        false => "mglru:kernel=7.3".into(),
+    }
+}
+
+fn row(trial: &Trial, worker: &str, access: &Access, beside: &[String]) -> Result<Row> {
+    let spec = Spec::from(&access.rule);
+    let made = spec.trace(worker, access.requests, trial.seed);
+    let made = made.map_err(anyhow::Error::msg)?;
+    let flag = match access.by {
+        By::Anon {} => Flags::ANON | Flags::MAPPED,
+        By::Mapped { .. } => Flags::MAPPED,
+        By::Pread { .. } => Flags::NONE,
+    };
+    let flags = vec![flag; made.ids.len()];
+    let input = Input::of(&made)?.with_flags(&flags)?;
+    let get = |what| seen(trial, worker, what).context("a figure is missing");
+    let (kernel, size) = (get("misses")? as u64, get("resident_mean")? as u64);
+    let mut models = Vec::new();
+    for name in std::iter::once(&own(trial)).chain(beside) {
+        let mut policy = Choice::parse(name)?.build(&input, size.max(1))?;
+        let counts = sim::run(policy.as_mut(), &input, &mut |_| {});
+        models.push((name.clone(), counts.misses));
+    }
+    let model = models[0].1 as f64;
+    Ok(Row {
+        arm: trial.arm.clone(),
+        repetition: trial.repetition,
+        worker: worker.into(),
+        size,
+        requests: access.requests,
+        kernel,
+        models,
+        error: (model - kernel as f64) / (kernel as f64).max(1.0),
+    })
+}
+
+fn show(rows: &[Row]) {
+    let names = rows.first().map(|row| &row.models[1..]).unwrap_or_default();
+    let mut head = format!(
+        "{:<20} {:>3} {:<22} {:>7} {:>8} {:>8} {:>8} {:>8}",
+        "ARM", "REP", "WORKER", "PAGES", "REQUESTS", "KERNEL", "MODEL", "ERROR"
+    );
+    for (name, _) in names {
+        head += &format!(" {name:>10}");
+    }
+    println!("{head}");
+    let mut errors: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        let mut line = format!(
+            "{:<20} {:>3} {:<22} {:>7} {:>8} {:>8} {:>8} {:>+7.1}%",
+            row.arm,
+            row.repetition + 1,
+            row.worker,
+            row.size,
+            row.requests,
+            row.kernel,
+            row.models[0].1,
+            row.error * 100.0
+        );
+        for (_, misses) in &row.models[1..] {
+            line += &format!(" {misses:>10}");
+        }
+        println!("{line}");
+        errors.entry(&row.arm).or_default().push(row.error.abs());
+    }
+    println!();
+    for (arm, mut of) in errors {
+        of.sort_by(f64::total_cmp);
+        let median = of[of.len() / 2] * 100.0;
+        let worst = of[of.len() - 1] * 100.0;
+        let n = of.len();
+        println!("{arm}: relative error of the miss count over {n} cases: median {median:.1}%, worst {worst:.1}%");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_that_of_the_trials_kernel() {
+        let trial = |release: &str, lru_gen: &str| -> Trial {
+            serde_json::from_value(serde_json::json!({
+                "schema": 1, "arm": "a", "repetition": 0, "seed": 1,
+                "outcome": { "kind": "ok" }, "release": release, "mem_total_kb": 0,
+                "boot_s": 0.0, "wall_s": 0.0, "settings": { LRU_GEN: lru_gen },
+                "scenes": [], "events": [], "gauges": {}
+            }))
+            .expect("a trial")
+        };
+        assert_eq!(own(&trial("7.3.4", "0x0000")), "linux-two-list");
+        assert_eq!(own(&trial("7.3.4", "0x0007")), "mglru:kernel=7.3");
+        assert_eq!(own(&trial("6.12.1", "0x0003")), "mglru");
+    }
+}

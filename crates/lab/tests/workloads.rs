@@ -1,0 +1,94 @@
+//! What an experiment file can have wrong of an app cycle, of page accesses, and of a comparison.
+use lab::experiment::{Changes, Experiment};
+use raw::spec::{Task, Work};
+use std::path::{Path, PathBuf};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"))
+}
+
+fn load(name: &str, set: &[&str]) -> Result<Experiment, String> {
+    let changes = Changes {
+        preset: None,
+        set: set.iter().map(|set| set.to_string()).collect(),
+    };
+    Experiment::load(&file(name), &changes).map_err(|broken| broken.to_string())
+}
+
+#[test]
+fn what_is_wrong_with_an_app_cycle_is_told_by_field() {
+    let apps = "workers.apps.does.app-cycle";
+    for (set, wanted) in [
+        (format!("{apps}.apps=1"), "2 to 200"),
+        (format!("{apps}.iterations=0"), "iterations"),
+        (format!("{apps}.warm_share=1.5"), "a share, 0 to 1"),
+        (format!("{apps}.memory=\"0%\""), "above 0"),
+        (format!("{apps}.media=\"none\""), "[files] has no"),
+        ("files.apps=\"1MiB\"".into(), "expected at least"),
+        (
+            format!("{apps}.killer={{ psi_partial_stall_ms = 2000 }}"),
+            "the window is a second",
+        ),
+    ] {
+        let error = load("app-cycle", &[&set]).expect_err(&set);
+        assert!(error.contains(wanted), "{set}: {error}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_accesses_is_told_by_field() {
+    let scan = "workers.file-once.does.access";
+    for (set, wanted) in [
+        (format!("{scan}.requests=0"), "1 to 67108864"),
+        (
+            format!("{scan}.rule={{ hot-and-scan = {{ hot = \"16MiB\", scan = \"1GiB\", share = 0.5 }} }}"),
+            "expected at least",
+        ),
+        (
+            format!("{scan}.rule={{ hot-and-scan = {{ hot = \"16MiB\", scan = \"64MiB\", share = 1.0 }} }}"),
+            "below 1",
+        ),
+        (
+            format!("{scan}.by={{ mapped = {{ file = \"none\" }} }}"),
+            "[files] has no",
+        ),
+    ] {
+        let error = load("scan", &[&set]).expect_err(&set);
+        assert!(error.contains(wanted), "{set}: {error}");
+    }
+}
+
+#[test]
+fn an_arm_may_have_swap_of_its_own_and_the_work_stays_the_same() {
+    let experiment = load("app-cycle", &[]).unwrap();
+    let spec = |name: &str| {
+        let arm = experiment.arms.iter().find(|arm| arm.name == name).unwrap();
+        experiment.spec(arm, 1, "/dev/ubda", "/dev/ubdb")
+    };
+    let (usual, twice, none) = (spec("classic"), spec("classic-twice"), spec("classic-none"));
+    assert_eq!((usual.zram_mb, twice.zram_mb, none.zram_mb), (64, 128, 0));
+    assert_eq!(usual.task, none.task);
+    let Task::Play { workload } = usual.task else {
+        panic!("no workload")
+    };
+    let Work::AppCycle(cycle) = &workload.workers["apps"].does else {
+        panic!("no app cycle")
+    };
+    // 1.6 to 2 times as much as the machine has.
+    let all = cycle.memories().iter().sum::<u64>() + cycle.file_bytes() + cycle.system.bytes();
+    let times = all as f64 / f64::from(256 << 20);
+    assert!((1.6..2.0).contains(&times), "{times}");
+}
+
+#[test]
+fn a_comparison_goes_with_its_arms() {
+    let mut experiment = load("app-cycle", &[]).unwrap();
+    let all = experiment.plan.comparisons.len();
+    let names = ["classic", "mglru"].map(String::from);
+    experiment.only(&names).unwrap();
+    let left = &experiment.plan.comparisons;
+    assert!(!left.is_empty() && left.len() < all);
+    assert!(left.iter().all(|comparison| comparison.to == ["mglru"]));
+    let error = load("app-cycle", &["comparisons=[{ title = \"t\", source = \"s\", scene = \"cycle\", from = \"none\", to = [\"mglru\"], rows = [] }]"]);
+    assert!(error.unwrap_err().contains("no arm is called \"none\""));
+}

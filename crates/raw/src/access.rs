@@ -1,0 +1,83 @@
+//! Orders for a worker that accesses pages by rule, and counts which of them were not in memory.
+use crate::size::Size;
+use serde::{Deserialize, Serialize};
+
+/// One process that accesses one page after the other, as `rule` says and the seed draws: the very
+/// sequence that `hotset trace generate` makes with that rule, seed and number of requests, so that
+/// the simulator can be asked what it would make of it. Before each access mincore(2) says whether
+/// the page is in memory. Ends after `requests`.
+///
+/// The sequence is drawn, and locked in memory, before the process joins its cgroup: it is not
+/// charged to it. Nothing is read ahead (`MADV_RANDOM`, `POSIX_FADV_RANDOM`) unless `ahead`.
+///
+/// Observes once, at the end: `<worker>.requests`, `<worker>.misses` (cold ones too),
+/// `<worker>.hit` (share of the requests), `<worker>.hit_first` and `<worker>.hit_rest` where the
+/// rule has two pools, `<worker>.majflt`, `<worker>.done_ms`, and `<worker>.resident_mean`, the mean
+/// number of the sequence's pages that were in memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    pub rule: Rule,
+    pub requests: u64,
+    pub by: By,
+    /// Lock the first pool in memory (mlock(2)): the oracle who knows what is hot.
+    #[serde(default)]
+    pub lock_first: bool,
+    /// Let the kernel read ahead.
+    #[serde(default)]
+    pub ahead: bool,
+}
+
+/// How a page is accessed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum By {
+    /// Private anonymous memory, filled (3:1 compressible) at the first access, read afterwards.
+    Anon {},
+    /// A mapped file.
+    Mapped { file: String },
+    /// pread(2) of a file, a page at a time.
+    Pread { file: String },
+}
+
+/// Which page is next; sizes are in whole pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Rule {
+    /// All in order, again and again.
+    Loop { size: Size },
+    /// Rank k with probability in proportion to 1 / k^alpha, ranks in random order.
+    Zipf { size: Size, alpha: f64 },
+    /// All alike.
+    Uniform { size: Size },
+    /// By turns a page of a small and of a large pool: an index and its records.
+    TwoPool { first: Size, second: Size },
+    /// A hot set, uniform, and beside it a scan in order, again and again, in bursts of 64; the hot set
+    /// has `share` of the requests. Used once if there are fewer requests than it has pages.
+    HotAndScan { hot: Size, scan: Size, share: f64 },
+}
+
+impl Rule {
+    /// Every size, with the name of its field.
+    pub fn sizes(&mut self) -> Vec<(&'static str, &mut Size)> {
+        match self {
+            Rule::Loop { size } | Rule::Zipf { size, .. } | Rule::Uniform { size } => {
+                vec![("size", size)]
+            }
+            Rule::TwoPool { first, second } => vec![("first", first), ("second", second)],
+            Rule::HotAndScan { hot, scan, .. } => vec![("hot", hot), ("scan", scan)],
+        }
+    }
+
+    /// Pages of the first pool, where there are two; and of all.
+    pub fn pages(&self) -> (Option<u64>, u64) {
+        let pages = |size: &Size| size.bytes() / 4096;
+        match self {
+            Rule::Loop { size } | Rule::Zipf { size, .. } | Rule::Uniform { size } => {
+                (None, pages(size))
+            }
+            Rule::TwoPool { first, second } => (Some(pages(first)), pages(first) + pages(second)),
+            Rule::HotAndScan { hot, scan, .. } => (Some(pages(hot)), pages(hot) + pages(scan)),
+        }
+    }
+}
