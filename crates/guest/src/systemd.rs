@@ -5,7 +5,8 @@ use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-const FOLDER: &str = "/run/systemd";
+/// The unit's RuntimeDirectory, where systemd-oomd has a socket of its own.
+const FOLDER: &str = "/run/systemd/oom";
 const SOCKET: &str = "/run/systemd/io.system.ManagedOOM";
 const ANSWER: &[u8] = b"{\"parameters\":{\"cgroups\":[{\"mode\":\"kill\",\"path\":\"/\",\
                         \"property\":\"ManagedOOMSwap\"}]},\"continues\":true}\0";
