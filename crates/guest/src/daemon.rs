@@ -14,6 +14,8 @@ use crate::play::{said, signal};
 const LINES: u64 = 2000;
 /// How long it may take to say its first word, and to give everything back.
 const PATIENCE_MS: f64 = 60_000.0;
+/// Others than hotsetd need not say anything: after so long they are taken to be at work.
+const QUIET_MS: f64 = 2000.0;
 const TICK: Duration = Duration::from_millis(10);
 
 /// A running daemon.
@@ -61,6 +63,9 @@ impl Daemon {
         while running.lines.load(Ordering::Acquire) == 0 {
             running.wait();
             running.check()?;
+            if running.foreign && now_ms() - begin > QUIET_MS {
+                break;
+            }
             if now_ms() - begin > PATIENCE_MS {
                 bail!("{program} said nothing for {} s", PATIENCE_MS / 1e3);
             }

@@ -137,7 +137,7 @@ impl<'a> Stage<'a> {
         for name in &names {
             let killed = self.killed.get(name).copied().unwrap_or(0) as f64;
             self.channel
-                .observe(format!("{name}.killed"), begin, killed);
+                .observe(format!("{name}.deaths"), begin, killed);
         }
         if let Some(pages) = self.kills.take_least_clean() {
             let mb = pages as f64 / 256.0;

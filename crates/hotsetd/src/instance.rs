@@ -12,11 +12,24 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Takes the lock.
+    /// Takes the lock. Waits half a second for it: a daemon that was killed while it started a program
+    /// leaves the lock to that for as long as it takes to become it.
     ///
     /// # Errors
     /// `WouldBlock` when another daemon holds it; otherwise when the file cannot be made.
     pub fn take(path: &Path) -> io::Result<Instance> {
+        for _ in 0..20 {
+            match Instance::try_take(path) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    std::thread::sleep(std::time::Duration::from_millis(25));
+                }
+                taken => return taken,
+            }
+        }
+        Instance::try_take(path)
+    }
+
+    fn try_take(path: &Path) -> io::Result<Instance> {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }

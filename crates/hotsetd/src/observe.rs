@@ -209,3 +209,29 @@ fn meminfo(sample: &Sample) -> Meminfo {
         swap_free: from.swap_free().unwrap_or(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_floor_keeps_is_not_shown_as_reclaimable() {
+        let mut observer = Observer::default();
+        let figures = NodeObservation {
+            managed: 1000,
+            file: 300,
+            ..NodeObservation::default()
+        };
+        observer.rows.push(Row {
+            figures,
+            ..Row::default()
+        });
+        observer.live = 1;
+        let file = |observer: &mut Observer| observer.show(|seen| seen.nodes[0].file);
+        assert_eq!(file(&mut observer), 300);
+        observer.protect(0.2);
+        assert_eq!(file(&mut observer), 100);
+        observer.protect(0.4);
+        assert_eq!(file(&mut observer), 0);
+    }
+}

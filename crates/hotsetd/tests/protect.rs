@@ -441,7 +441,7 @@ fn a_slice_gets_its_working_set_and_its_boundary_back() {
 }
 
 #[test]
-fn what_is_locked_is_shown_and_let_go_when_memory_is_exhausted() {
+fn what_is_locked_is_shown_and_let_go_when_both_floors_bind() {
     let machine = FakeMachine::new();
     machine.put("lib.so", &"x".repeat(1 << 20));
     for pid in [10, 11] {
@@ -470,10 +470,14 @@ fn what_is_locked_is_shown_and_let_go_when_memory_is_exhausted() {
     until(300 << 10, &mut daemon, &mut || {});
     assert_eq!(locked(&mut daemon)["files"][0]["path"], "/lib.so");
     assert_eq!(locked(&mut daemon)["files"][0]["users"], 2);
+    // One who takes memory without end is no reason: that would be gone as well.
     memory = Memory {
         file: 130_000,
         ..Memory::exhausted(&machine)
     };
+    looks(&mut daemon, 20, |_| memory.take(&machine));
+    assert_eq!(locked(&mut daemon)["bytes"], 300 << 10);
+    memory.anon = 1000;
     until(0, &mut daemon, &mut || memory.take(&machine));
 }
 
@@ -483,12 +487,14 @@ fn looks_are_rare_far_away_and_quick_near_by() {
     let mut memory = Memory::plenty();
     memory.write(&machine);
     let mut daemon = daemon(&machine, config());
-    // Two gigabytes of room at half a gigabyte a second: half of that time.
-    assert!(daemon.look().unwrap() > 1.0);
+    // Two gigabytes of room at a gigabyte a second: half of that time.
+    assert!(daemon.look().unwrap() > 0.5);
     memory.free = machine.low();
     memory.file = 160_000;
     memory.write(&machine);
-    assert_eq!(daemon.look(), Some(0.005));
+    // As soon as a look costs at most its share of a CPU, here where nothing is optimized.
+    let soon = |next_s: Option<f64>| (0.005..0.05).contains(&next_s.unwrap());
+    assert!(soon(daemon.look()));
     // Nothing moves: they become rarer, but not as rare as far away.
     let mut last_s = 0.0;
     looks(&mut daemon, 30, |_| {});
@@ -497,5 +503,5 @@ fn looks_are_rare_far_away_and_quick_near_by() {
     }
     assert_eq!(last_s, 0.25);
     memory.take(&machine);
-    assert_eq!(daemon.look(), Some(0.005));
+    assert!(soon(daemon.look()));
 }

@@ -29,7 +29,7 @@ impl Default for Config {
             floors: Floors::default(),
             auto: Bounds::default(),
             tick_s: 0.005,
-            fastest: 512 << 20,
+            fastest: 1 << 30,
             anon_reclaim: true,
         }
     }
@@ -70,6 +70,8 @@ const SLOWER: f64 = 1.5;
 const STILL_RATE: f64 = 4e6;
 /// How fast a rate that was seen is forgotten.
 const RATE_HALF_LIFE_S: f64 = 5.0;
+/// What goes on at this moment is an average over so long.
+const RECENT_S: f64 = 0.05;
 /// Proactive reclaim: at most this share of a node at once.
 const AT_ONCE: u64 = 256;
 
@@ -84,6 +86,8 @@ pub struct Protect {
     auto_clean: AutoFloor,
     /// Bytes a second at which room was seen to shrink.
     rate: f64,
+    /// The same of this moment.
+    recent: f64,
     pace_s: f64,
     /// Seconds that a kill takes, from the decision on.
     kill_s: f64,
@@ -103,6 +107,7 @@ impl Protect {
             steering: Steering::default(),
             exhaustion: Exhaustion::default(),
             rate: 0.0,
+            recent: 0.0,
             before: None,
         }
     }
@@ -143,7 +148,7 @@ impl Protect {
     /// Pages above the hard floor at which it counts as broken, for a kill takes its time and memory
     /// is taken meanwhile: never more than what reclaim is steered by.
     fn lead(&self, clean_min: u64) -> u64 {
-        let bytes = self.rate * (self.kill_s + 2.0 * self.config.tick_s);
+        let bytes = self.recent * (self.kill_s + 2.0 * self.config.tick_s);
         let most = clean_line(Pages {
             clean_min,
             ..Pages::default()
@@ -206,6 +211,10 @@ impl Protect {
             let fall = bytes(then.saturating_sub(room));
             let faded = self.rate * (-elapsed_s / RATE_HALF_LIFE_S).exp2();
             self.rate = faded.max(fall);
+            // Net of what comes back, over a few looks.
+            let net = (then as f64 - room as f64) * self.page_size as f64 / elapsed_s;
+            let weight = (-elapsed_s / RECENT_S).exp();
+            self.recent = (self.recent * weight + net * (1.0 - weight)).max(0.0);
             moved = fall.max(bytes(seen.stolen.saturating_sub(stolen))) > STILL_RATE;
         }
         let rate = self.rate.max(self.config.fastest as f64);

@@ -194,7 +194,8 @@ pub struct Worker {
     /// Processes started.
     #[serde(default = "one")]
     pub count: u32,
-    /// Start again when it ends or is killed, as the shell loop of the seed does.
+    /// Start again when it ends or is killed, as the shell loop of the seed does. How many of its
+    /// processes somebody has killed is observed for each scene: `<worker>.deaths`.
     #[serde(default)]
     pub restart: bool,
     /// Put the processes into a cgroup with this `memory.max` (0 for none).
