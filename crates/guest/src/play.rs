@@ -102,6 +102,10 @@ impl<'a> Stage<'a> {
         self.kills.take_least_clean();
         self.killed.clear();
         self.say_scene(scene, true, begin)?;
+        // Who settled may wait for the scene that counts.
+        for (pid, name) in &self.running {
+            let _ = std::fs::remove_file(settled_path(name, *pid as u32));
+        }
         for name in &names {
             if !self.running.values().any(|running| running == name) {
                 for _ in 0..self.worker(name)?.count {

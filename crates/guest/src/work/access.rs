@@ -181,6 +181,8 @@ pub fn run(
 ) -> Result<()> {
     let Sequence { pages, mut buffer } = sequence;
     let (first, all) = access.rule.pages();
+    let orders = serde_json::to_string(access)?;
+    channel.event("access", format!("{worker} {orders}"));
     let ground = Ground::open(access, all)?;
     if let Some(first) = first.filter(|_| access.lock_first) {
         ground.lock(first)?;
@@ -226,10 +228,10 @@ pub fn run(
     }
     // Of the second half: before, memory may not have been full.
     let half = &resident[resident.len() / 2..];
-    values.push((
-        "resident_mean",
-        half.iter().sum::<f64>() / half.len().max(1) as f64,
-    ));
+    let mean = half.iter().sum::<f64>() / half.len().max(1) as f64;
+    values.push(("resident_mean", mean));
+    let most = resident.iter().copied().fold(0.0, f64::max);
+    values.push(("resident_max", most));
     for (name, value) in values {
         channel.observe(format!("{worker}.{name}"), begin, value);
     }

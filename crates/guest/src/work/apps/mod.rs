@@ -7,9 +7,10 @@ mod lmkd;
 mod plan;
 mod tally;
 
-use anyhow::{Context, Result};
+use anyhow::{ensure, Context, Result};
 use raw::apps::AppCycle;
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,8 +74,24 @@ pub fn unit(unit: &str, spec: &AppCycle, seed: u64) -> Result<()> {
     }
 }
 
-/// Time that PID 1 takes at most to see that work has settled, and to begin the next scene.
-const NEXT_SCENE: Duration = Duration::from_millis(100);
+/// How long PID 1 may take to see that work has settled, and to begin the next scene. On a busy host
+/// that may be long, and what is counted before would belong to the wrong scene.
+const NEXT_SCENE_MS: f64 = 120_000.0;
+
+/// Says that work has settled, and waits for the scene that counts.
+fn next_scene(worker: &str) -> Result<()> {
+    let mark = settled_path(worker, std::process::id());
+    File::create(&mark).with_context(|| format!("creating {mark}"))?;
+    let begin = now_ms();
+    while Path::new(&mark).exists() && !stopping() {
+        ensure!(
+            now_ms() - begin < NEXT_SCENE_MS,
+            "no scene began once work had settled: the first scene needs until = \"settled\""
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
 
 /// The harness: starts the apps in turn, and keeps count.
 pub fn cycle(worker: &str, spec: &AppCycle, seed: u64, channel: &Channel) -> Result<()> {
@@ -96,9 +113,9 @@ pub fn cycle(worker: &str, spec: &AppCycle, seed: u64, channel: &Channel) -> Res
     let mut oom_kills = 0;
     for iteration in 0..spec.settle + spec.iterations {
         if iteration == spec.settle {
-            let mark = settled_path(worker, std::process::id());
-            File::create(&mark).with_context(|| format!("creating {mark}"))?;
-            std::thread::sleep(NEXT_SCENE);
+            if spec.settle > 0 {
+                next_scene(worker)?;
+            }
             tally = Tally::begin(now_ms());
             fleet.take_kills();
             oom_kills = kernels_kills()?;
