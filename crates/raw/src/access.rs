@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// Observes once, at the end: `<worker>.requests`, `<worker>.misses` (cold ones too),
 /// `<worker>.hit` (share of the requests), `<worker>.hit_first` and `<worker>.hit_rest` where the
-/// rule has two pools, `<worker>.majflt`, `<worker>.done_ms`, and `<worker>.resident_mean`, the mean
-/// number of the sequence's pages that were in memory.
+/// rule has two pools, `<worker>.majflt`, `<worker>.done_ms`, and `<worker>.resident_mean` and
+/// `.resident_max`, the number of the sequence's pages that were in memory: the mean over the second
+/// half, and the most. An event `access` has the worker's name and these orders, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
