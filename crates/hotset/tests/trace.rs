@@ -182,7 +182,10 @@ fn mistakes_are_named() {
             "w.spc: no request to write, read as spc",
         ),
         ("convert a.txt b", "b: which format?"),
-        ("convert a.txt b.spc", "spc is only read"),
+        (
+            "convert a.txt b.spc --page-size 256",
+            "an SPC block has 512",
+        ),
         ("generate zipf --requests 10x z.txt", "a count such as"),
         ("generate zipf --requests 0 z.txt", "no trace"),
         ("generate zipf --alpha 101 z.txt", "alpha 101: 0 to 100"),

@@ -127,7 +127,10 @@ mod tests {
                 _ => assert_eq!(ours.pop_old(queue), theirs[queue].pop_front()),
             }
             let older = random.up_to(600) as usize;
-            assert_eq!(ours.from_old(queue, older), theirs[queue].get(older).copied());
+            assert_eq!(
+                ours.from_old(queue, older),
+                theirs[queue].get(older).copied()
+            );
             assert_eq!(ours.is_empty(queue), theirs[queue].is_empty());
         }
         let most = theirs.iter().map(VecDeque::len).sum::<usize>() + 60_000;

@@ -179,7 +179,11 @@ impl Results {
     pub fn csv(&self) -> String {
         let mut text = "trace,policy,size,requests,misses,miss_ratio".to_string();
         let estimated = self.trace.one_in.is_some();
-        text.push_str(if estimated { ",misses_error_95\n" } else { "\n" });
+        text.push_str(if estimated {
+            ",misses_error_95\n"
+        } else {
+            "\n"
+        });
         let quoted = |field: &str| match field.contains([',', '"']) {
             true => format!("\"{}\"", field.replace('"', "\"\"")),
             false => field.to_string(),

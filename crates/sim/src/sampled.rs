@@ -96,8 +96,7 @@ impl<'a> Sampled<'a> {
 
 impl Part {
     fn of(trace: &Trace, part: u64) -> Part {
-        let mine =
-            |id: u32| (u64::from(id) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 == part;
+        let mine = |id: u32| (u64::from(id) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 == part;
         let mut names = vec![u32::MAX; trace.objects as usize];
         let (mut ids, mut objects) = (Vec::new(), 0);
         let mut flags = trace.flags.as_ref().map(|_| Vec::new());

@@ -28,7 +28,11 @@ fn bytes_an_object(policy: &str, ids: &[u32], objects: usize, size: u64) -> f64 
         run(policy.as_mut(), &input, &mut |_| {})
     });
     // What it says that it holds is what it holds, but for what grew on the way.
-    assert!(counts.bytes <= held + FIXED, "{policy}: {} of {held}", counts.bytes);
+    assert!(
+        counts.bytes <= held + FIXED,
+        "{policy}: {} of {held}",
+        counts.bytes
+    );
     held.saturating_sub(FIXED) as f64 / objects as f64
 }
 

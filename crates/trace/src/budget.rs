@@ -75,7 +75,7 @@ impl Sampler {
         self.requests += batch.ids.len() as u64;
         self.wanted.clear();
         for (at, &name) in batch.ids.iter().enumerate() {
-            if hash(name) % self.one_in == 0 {
+            if hash(name).is_multiple_of(self.one_in) {
                 self.wanted.push(name);
                 if self.with_flags {
                     self.flags.push(batch.flags[at]);
@@ -159,7 +159,7 @@ mod tests {
             assert!(sampler.bytes() <= budget.bytes);
         }
         assert!(sampler.one_in > 1, "it did not fit");
-        let wanted = |name: &u64| hash(*name) % sampler.one_in == 0;
+        let wanted = |name: &u64| hash(*name).is_multiple_of(sampler.one_in);
         let expected: Vec<u64> = keys.iter().copied().filter(wanted).collect();
         let ours = sampler.ids.iter().map(|&id| sampler.names[id as usize]);
         assert!(ours.eq(expected));

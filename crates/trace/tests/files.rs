@@ -206,7 +206,34 @@ fn a_trace_that_is_not_finished_leaves_nothing() {
     let made = Writer::create(&path, Format::Spc, Packing::Plain, 1);
     let said = made.err().map(|e| e.to_string()).unwrap();
     assert!(
-        said.contains("spc is only read; oracleGeneral, text, csv are written"),
+        said.contains("pages of 1 bytes; an SPC block has 512"),
         "{said}"
     );
+}
+
+#[test]
+fn spc_and_lackey_are_read_as_they_were_written() {
+    let dir = tempfile::tempdir().unwrap();
+    // Units 0, 3 and the last one, and pages up to the last.
+    let ids = vec![0, 7, 3 << 48 | 9, 0xffff << 48 | ((1 << 36) - 1), 7];
+    let path = dir.path().join("a.spc.gz");
+    let mut whole = batch(ids.clone());
+    write(&path, Format::Spc, std::slice::from_ref(&whole));
+    let again = read(&path);
+    assert_eq!((&again.ids, &again.times), (&ids, &whole.times));
+    for (ours, theirs) in whole.flags.iter().zip(&again.flags) {
+        assert_eq!(ours.has(Flags::WRITE), theirs.has(Flags::WRITE));
+    }
+    whole.ids = vec![0, 7, 9, (1 << 52) - 1, 7];
+    let path = dir.path().join("a.lackey.zst");
+    write(&path, Format::Lackey, std::slice::from_ref(&whole));
+    let again = read(&path);
+    assert_eq!(again.ids, whole.ids);
+    for (ours, theirs) in whole.flags.iter().zip(&again.flags) {
+        assert_eq!(ours.has(Flags::EXEC), theirs.has(Flags::EXEC));
+    }
+    let mut writer = Writer::create(&path, Format::Lackey, Packing::Plain, 4096).unwrap();
+    let far = batch(vec![1 << 52]);
+    let said = writer.put(&far).err().map(|e| e.to_string()).unwrap();
+    assert!(said.contains("page 4503599627370496"), "{said}");
 }

@@ -123,7 +123,10 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode> {
     }
     let trace = args.trace.load(!lru, threads(None))?;
     if args.sample.is_some() && trace.sample.is_some() {
-        bail!("--sample and --memory: {} is a sample already; give one of them", trace.name);
+        bail!(
+            "--sample and --memory: {} is a sample already; give one of them",
+            trace.name
+        );
     }
     if !lru || trace.sample.is_some() {
         return swept(&trace, &choices, args);

@@ -21,11 +21,21 @@ pub struct ReproduceArgs {
 enum What {
     /// Both synthetic experiments of the LRU-K paper: two pools, and zipfian
     LruK,
+    /// ARC and CAR on two pools; its paper's traces were recorded and cannot be generated
+    Arc,
+    /// LIRS on two pools, one of its paper's traces; the others were recorded
+    Lirs,
+    /// S3-FIFO and SIEVE on two pools; its paper's traces were recorded
+    #[value(name = "s3fifo", alias = "s3-fifo")]
+    S3Fifo,
 }
 
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let tables = match args.what {
         What::LruK => reproduce::lru_k(args.runs)?,
+        What::Arc => reproduce::arc(args.runs)?,
+        What::Lirs => reproduce::lirs(args.runs)?,
+        What::S3Fifo => reproduce::s3_fifo(args.runs)?,
     };
     if args.json {
         let all: Vec<_> = tables

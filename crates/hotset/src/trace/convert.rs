@@ -13,7 +13,7 @@ pub struct ConvertArgs {
     from: PathBuf,
     /// The trace to write, packed if it ends in .zst or .gz; - is standard output
     to: PathBuf,
-    /// oracleGeneral, text or csv, where OUT's name does not tell
+    /// oracleGeneral, spc, csv, text or lackey, where the name does not tell
     #[arg(long = "to", value_name = "FORMAT")]
     to_format: Option<Format>,
     /// Say on standard error what was done, as JSON
@@ -32,7 +32,7 @@ pub fn output_format(path: &Path, asked: Option<Format>) -> Result<Format> {
         Some(format) => Ok(format),
         None if path.as_os_str() == "-" => Ok(Format::Text),
         None => bail!(
-            "{}: which format? Name it .oracleGeneral.bin, .txt or .csv (.zst, .gz), or give --to",
+            "{}: which format? Name it .oracleGeneral.bin, .txt, .csv, .spc or .lackey (.zst, .gz), or give --to",
             path.display()
         ),
     }

@@ -347,7 +347,8 @@ impl Generations {
             if self.pages[id as usize].gen == self.index(self.min_seq[kind]) {
                 self.inc_gen(id);
             }
-            self.lists.pop_old(Self::list(self.index(self.min_seq[kind]), kind));
+            self.lists
+                .pop_old(Self::list(self.index(self.min_seq[kind]), kind));
             let list = Self::list(self.pages[id as usize].gen, kind);
             self.lists.push_old(list, id);
         }

@@ -99,7 +99,11 @@ fn folio_update_gen_7_marks_first_and_promotes_second() {
         lruvec.walk();
         if lruvec.pages[0].bits & page::WORKINGSET == 0 {
             assert!(lruvec.pages[0].bits & page::REFERENCED != 0);
-            assert_eq!((lruvec.pages[0].gen, lruvec.pages[1].gen), (0, 3), "executable at once");
+            assert_eq!(
+                (lruvec.pages[0].gen, lruvec.pages[1].gen),
+                (0, 3),
+                "executable at once"
+            );
         }
     }
     assert_eq!(lruvec.pages[0].gen, 3);

@@ -164,7 +164,8 @@ impl<const K: usize> Policy for LruK<'_, K> {
         // Where it stands, and where it will stand.
         let history = &self.history[id as usize];
         self.full.prefetch((history[K - 1] & !HERE) as usize);
-        self.full.prefetch((history[K.saturating_sub(2)] & !HERE) as usize);
+        self.full
+            .prefetch((history[K.saturating_sub(2)] & !HERE) as usize);
     }
 
     fn bytes(&self) -> usize {

@@ -206,13 +206,7 @@ impl Policy for S3Fifo<'_> {
     #[inline(always)]
     fn prefetch(&self, id: u32) {
         prefetch(&self.state, id as usize);
-    }
-
-    #[inline(always)]
-    fn prefetch_soon(&self, id: u32) {
-        // A hit has no need of its stamp; without a branch, for that would be guessed wrong.
-        let absent = self.state[id as usize] & WHERE == ABSENT;
-        prefetch(&self.stamps, if absent { id as usize } else { 0 });
+        prefetch(&self.stamps, id as usize);
     }
 
     fn bytes(&self) -> usize {

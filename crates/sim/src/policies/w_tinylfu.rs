@@ -1,7 +1,7 @@
 //! W-TinyLFU: a small LRU window before a segmented LRU (probation and protected). What leaves the
 //! window is admitted when a sketch of access counts says that it is asked for more often than the
 //! victim of probation.
-use crate::huge::{filled, prefetch, zeroed};
+use crate::huge::{prefetch, zeroed};
 use crate::lists::Lists;
 use crate::{Description, Parameter, Policy, Setup};
 
@@ -40,9 +40,10 @@ const WINDOW: u8 = 1;
 const PROBATION: u8 = 2;
 const PROTECTED: u8 = 3;
 
-/// Counts up to 15, four an object, all in one cache line; an object's count is the least of its four.
+/// Counts up to 15 in four rows; an object's count is the least of its four.
 pub struct Sketch {
-    lines: Vec<[u8; 64]>,
+    rows: Vec<[u8; 4]>,
+    mask: usize,
     added: u64,
     sample: u64,
 }
@@ -52,56 +53,43 @@ impl Sketch {
     pub fn new(size: u32, sample: u64) -> Sketch {
         let width = (size as usize).next_power_of_two().max(64);
         Sketch {
-            lines: filled(width / 16, [0; 64]),
+            rows: zeroed(width),
+            mask: width - 1,
             added: 0,
             sample,
         }
     }
 
-    /// Its line, and its place in each quarter of it.
     #[inline(always)]
-    fn places(&self, id: u32) -> (usize, [usize; 4]) {
+    fn places(&self, id: u32) -> [usize; 4] {
         let hash = (u64::from(id) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let hash = (hash ^ hash >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        let line = (hash >> 32) as usize & (self.lines.len() - 1);
-        let place = |row: usize| row * 16 + (hash as usize >> (8 + 5 * row) & 15);
-        (line, [0, 1, 2, 3].map(place))
+        let (low, high) = (hash as usize, (hash >> 32) as usize | 1);
+        [0, 1, 2, 3].map(|row| low.wrapping_add(high.wrapping_mul(row)) & self.mask)
     }
 
     /// Counts an access.
     #[inline]
     pub fn add(&mut self, id: u32) {
-        let (line, places) = self.places(id);
-        let line = &mut self.lines[line];
-        for place in places {
-            line[place] += u8::from(line[place] < 15);
+        for (row, place) in self.places(id).into_iter().enumerate() {
+            let count = &mut self.rows[place][row];
+            *count += u8::from(*count < 15);
         }
         self.added += 1;
         if self.added == self.sample {
-            self.halve();
-        }
-    }
-
-    #[cold]
-    fn halve(&mut self) {
-        self.added /= 2;
-        for line in &mut self.lines {
-            *line = line.map(|count| count / 2);
+            self.added /= 2;
+            for row in &mut self.rows {
+                *row = row.map(|count| count / 2);
+            }
         }
     }
 
     /// Accesses of late, about.
     #[inline]
     pub fn count(&self, id: u32) -> u8 {
-        let (line, places) = self.places(id);
-        let line = &self.lines[line];
-        places.map(|place| line[place]).into_iter().fold(15, u8::min)
-    }
-
-    /// Asks for the memory of an object's counts.
-    #[inline(always)]
-    fn prefetch(&self, id: u32) {
-        prefetch(&self.lines, self.places(id).0);
+        let places = self.places(id);
+        let counts = [0, 1, 2, 3].map(|row| self.rows[places[row]][row]);
+        counts.into_iter().fold(15, u8::min)
     }
 }
 
@@ -201,7 +189,9 @@ impl Policy for WTinyLfu {
     fn prefetch(&self, id: u32) {
         prefetch(&self.state, id as usize);
         self.lists.prefetch(id);
-        self.sketch.prefetch(id);
+        for place in self.sketch.places(id) {
+            prefetch(&self.sketch.rows, place);
+        }
     }
 
     #[inline(always)]
@@ -210,6 +200,6 @@ impl Policy for WTinyLfu {
     }
 
     fn bytes(&self) -> usize {
-        self.state.len() + self.lists.bytes() + self.sketch.lines.len() * 64
+        self.state.len() + self.lists.bytes() + self.sketch.rows.len() * 4
     }
 }

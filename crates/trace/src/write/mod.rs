@@ -1,4 +1,5 @@
 //! Traces to files.
+mod blocks;
 mod csv;
 mod oracle;
 mod output;

@@ -1,4 +1,5 @@
 //! Requests in, a trace of any writable format out.
+use super::blocks::{Lackey, Spc};
 use super::csv::Columns;
 use super::oracle::Oracle;
 use super::output::Output;
@@ -17,6 +18,8 @@ enum Form {
     /// The columns are known with the first batch.
     Csv(Option<Columns>),
     Oracle(Box<Oracle>),
+    Spc(Spc),
+    Lackey(Lackey),
 }
 
 /// Writes a trace batch by batch.
@@ -29,14 +32,14 @@ pub struct Writer {
 
 impl Writer {
     /// Formats that can be written.
-    pub const FORMATS: [Format; 3] = [Format::OracleGeneral, Format::Text, Format::Csv];
+    pub const FORMATS: [Format; 5] = Format::ALL;
 
     /// Creates a file; `-` is standard output. `size` is each object's in bytes, where a format wants
     /// one and the requests have none. oracleGeneral keeps 16 bytes a request in memory until
     /// [`Writer::finish`], since it tells the future.
     ///
     /// # Errors
-    /// When the format cannot be written, or the file.
+    /// When the file cannot be created, or pages are smaller than SPC's blocks.
     pub fn create(
         path: &Path,
         format: Format,
@@ -47,13 +50,8 @@ impl Writer {
             Format::Text => Form::Text,
             Format::Csv => Form::Csv(None),
             Format::OracleGeneral => Form::Oracle(Box::new(Oracle::new(path, size))),
-            Format::Spc | Format::Lackey => {
-                let names = Writer::FORMATS.map(Format::name).join(", ");
-                return Err(Error::File {
-                    file: path.to_path_buf(),
-                    problem: format!("{} is only read; {names} are written", format.name()),
-                });
-            }
+            Format::Spc => Form::Spc(Spc::new(path, size)?),
+            Format::Lackey => Form::Lackey(Lackey::new(path, size)),
         };
         Ok(Writer {
             output: Output::create(path, packing)?,
@@ -86,6 +84,8 @@ impl Writer {
                 columns.rows(batch, &mut self.lines);
             }
             Form::Oracle(oracle) => return oracle.put(batch),
+            Form::Spc(spc) => spc.rows(batch, &mut self.lines),
+            Form::Lackey(lackey) => lackey.rows(batch, &mut self.lines)?,
         }
         self.output.write(&self.lines)
     }

@@ -1,0 +1,201 @@
+//! Beside libCacheSim, in the same run, on the same traces:
+//! `cargo bench -p sim --bench compare -- --cachesim PATH [--tuned PATH] [--dir DIR] [--runs N]`.
+//!
+//! Ours is given twice: the loop alone, as `throughput` has it, and end to end, which decodes the same
+//! file of oracleGeneral and renumbers it first. Theirs is the whole program's CPU time, for it has no
+//! pass before; reading alone takes it a fifth of that (shared/reference/simulators.md). Without
+//! --cachesim only ours is measured, and it says so.
+use sim::registry::Choice;
+use sim::{run, sample, Input};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use trace::{Batch, Format, Packing, ReadOptions, Writer};
+
+const POLICIES: [(&str, &str); 4] = [
+    ("fifo", "fifo"),
+    ("clock", "clock"),
+    ("lru", "lru"),
+    ("sieve", "sieve"),
+];
+
+#[derive(Default)]
+struct Asked {
+    cachesim: Option<PathBuf>,
+    tuned: Option<PathBuf>,
+    dir: Option<PathBuf>,
+    runs: usize,
+}
+
+fn asked() -> Result<Asked, String> {
+    let mut asked = Asked {
+        runs: 5,
+        ..Asked::default()
+    };
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or(format!("{word}: a value is missing"))?;
+        match word.as_str() {
+            "--cachesim" => asked.cachesim = Some(value.into()),
+            "--tuned" => asked.tuned = Some(value.into()),
+            "--dir" => asked.dir = Some(value.into()),
+            "--runs" => asked.runs = value.parse().map_err(|_| format!("--runs {value}"))?,
+            _ => {
+                return Err(format!(
+                    "{word}: --cachesim, --tuned, --dir and --runs are known"
+                ))
+            }
+        }
+    }
+    for path in [&asked.cachesim, &asked.tuned].into_iter().flatten() {
+        if !path.is_file() {
+            return Err(format!("{}: no such program", path.display()));
+        }
+    }
+    Ok(asked)
+}
+
+fn cpu_seconds() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// Of children that have ended, from /proc/self/stat; in hundredths.
+fn children_cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("/proc/self/stat");
+    let after = stat.rsplit(')').next().unwrap_or("");
+    let ticks = |field: usize| -> f64 {
+        let word = after.split_whitespace().nth(field);
+        word.and_then(|word| word.parse().ok()).expect("ticks")
+    };
+    // cutime and cstime are fields 16 and 17; the state behind the name is 3.
+    (ticks(13) + ticks(14)) / 100.0
+}
+
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
+
+fn write(path: &Path, ids: &[u32]) -> Result<(), trace::Error> {
+    if path.is_file() {
+        return Ok(());
+    }
+    let mut writer = Writer::create(path, Format::OracleGeneral, Packing::Plain, 4096)?;
+    for some in ids.chunks(1 << 16) {
+        writer.put(&Batch {
+            // oracleGeneral's own have no object 0.
+            ids: some.iter().map(|&id| u64::from(id) + 1).collect(),
+            ..Batch::default()
+        })?;
+    }
+    writer.finish().map(|_| ())
+}
+
+/// Million requests a second of a whole run of theirs, and the miss ratio that it printed.
+fn theirs(
+    program: &Path,
+    dir: &Path,
+    file: &Path,
+    policy: &str,
+    size: u64,
+    n: usize,
+) -> (f64, String) {
+    let before = children_cpu_seconds();
+    let said = Command::new(program)
+        .current_dir(dir)
+        .arg(file)
+        .args(["oracleGeneral", policy, &size.to_string()])
+        .args(["--ignore-obj-size", "1", "--verbose", "0"])
+        .output()
+        .expect("it starts");
+    assert!(said.status.success(), "{}: {:?}", program.display(), said);
+    let speed = n as f64 / (children_cpu_seconds() - before) / 1e6;
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let ratio = text
+        .split("miss ratio")
+        .nth(1)
+        .and_then(|rest| rest.split([',', '\n']).next())
+        .map_or("?", |word| word.trim_matches([' ', ':']));
+    (speed, ratio.to_string())
+}
+
+fn main() -> ExitCode {
+    let asked = match asked() {
+        Ok(asked) => asked,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return ExitCode::from(2);
+        }
+    };
+    if asked.cachesim.is_none() {
+        println!("libCacheSim is NOT compared with: --cachesim names its program (built with -O3)");
+    }
+    let kept = asked.dir.clone();
+    let dir = kept.unwrap_or_else(|| {
+        std::env::temp_dir().join(format!("hotset-compare-{}", std::process::id()))
+    });
+    std::fs::create_dir_all(&dir).expect("a folder for the traces");
+    println!(
+        "million requests a second of CPU time; ours: median of {}",
+        asked.runs
+    );
+    println!(
+        "{:6} {:5} {:>7} {:>8} {:>10} {:>9} {:>11} {:>6} {:>7} {:>7}",
+        "policy",
+        "trace",
+        "size",
+        "ours",
+        "end to end",
+        "miss",
+        "libCacheSim",
+        "miss",
+        "ratio",
+        "tuned"
+    );
+    for (trace, (ids, objects)) in [("zipf", sample::zipf()), ("mix", sample::mix())] {
+        let file = dir.join(format!("{trace}.oracleGeneral.bin"));
+        write(&file, &ids).expect("a trace is written");
+        let input = Input::new(&ids, objects).expect("a trace of our own");
+        for share in [100, 10] {
+            let size = (objects / share) as u64;
+            for (policy, their_name) in POLICIES {
+                let choice = Choice::parse(policy).expect("a policy");
+                let mut misses = 0;
+                let alone = (0..asked.runs).map(|_| {
+                    let start = cpu_seconds();
+                    let mut policy = choice.build(&input, size).expect("a size");
+                    misses = run(policy.as_mut(), &input, &mut |_| {}).misses;
+                    ids.len() as f64 / (cpu_seconds() - start) / 1e6
+                });
+                let alone = median(alone.collect());
+                let whole = (0..asked.runs).map(|_| {
+                    let start = cpu_seconds();
+                    let read = trace::open(&file, &ReadOptions::default()).expect("it is read");
+                    let input = Input::of(&read).expect("a trace");
+                    let mut policy = choice.build(&input, size).expect("a size");
+                    assert_eq!(run(policy.as_mut(), &input, &mut |_| {}).misses, misses);
+                    ids.len() as f64 / (cpu_seconds() - start) / 1e6
+                });
+                let whole = median(whole.collect());
+                let them = |program: &Option<PathBuf>| {
+                    let program = program.as_ref()?;
+                    Some(theirs(program, &dir, &file, their_name, size, ids.len()))
+                };
+                let (beside, tuned) = (them(&asked.cachesim), them(&asked.tuned));
+                let show = |speed: Option<f64>| speed.map_or("-".into(), |x| format!("{x:.1}"));
+                println!(
+                    "{policy:6} {trace:5} {size:>7} {alone:>8.1} {whole:>10.1} {:>9.4} {:>11} {:>6} {:>7} {:>7}",
+                    misses as f64 / ids.len() as f64,
+                    show(beside.as_ref().map(|b| b.0)),
+                    beside.as_ref().map_or("-", |b| b.1.as_str()),
+                    show(beside.as_ref().map(|b| alone / b.0)),
+                    show(tuned.as_ref().map(|t| alone / t.0)),
+                );
+            }
+        }
+    }
+    if asked.dir.is_none() {
+        std::fs::remove_dir_all(&dir).expect("the traces' folder is removed");
+    }
+    ExitCode::SUCCESS
+}
