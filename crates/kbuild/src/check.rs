@@ -403,12 +403,12 @@ impl Bench<'_> {
     }
 }
 
-/// Whether make has made this object, ever: what it was made by outlives it. The object alone is gone
-/// after a check that was interrupted, and with it would be the state before.
+/// Whether make has made this object, ever. After a check that was interrupted it may be gone, and with
+/// it would be the state before; what it was made by is there still.
 fn was_made(objects: &Path, object: &str) -> bool {
     let object = objects.join(object);
     let name = object.file_name().unwrap_or_default().to_string_lossy();
-    object.with_file_name(format!(".{name}.cmd")).exists()
+    object.exists() || object.with_file_name(format!(".{name}.cmd")).exists()
 }
 
 #[cfg(test)]
