@@ -38,7 +38,7 @@ fn the_page_works_as_it_stands() {
     };
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("adding-a-policy");
     let _ = std::fs::remove_dir_all(&dir);
-    for part in ["crates/sim/src", "crates/trace/src"] {
+    for part in ["crates/sim/src", "crates/trace/src", "crates/raw/src"] {
         copy(&root.join(part), &dir.join(part));
     }
     for file in [
@@ -46,11 +46,12 @@ fn the_page_works_as_it_stands() {
         "Cargo.lock",
         "crates/sim/Cargo.toml",
         "crates/trace/Cargo.toml",
+        "crates/raw/Cargo.toml",
     ] {
         std::fs::copy(root.join(file), dir.join(file)).expect("a copy");
     }
     // Benchmarks are not copied along.
-    for part in ["sim", "trace"] {
+    for part in ["sim", "trace", "raw"] {
         let manifest = dir.join("crates").join(part).join("Cargo.toml");
         let text = std::fs::read_to_string(&manifest).expect("a manifest");
         let text = text.split("[[bench]]").next().unwrap_or_default();
