@@ -199,7 +199,6 @@ fn selftests_pass_where_there_is_another_kernel() {
 }
 
 #[test]
-#[ignore = "six minutes on an emulated machine: script/test --long"]
 fn selftests_pass_under_lockdep_and_kasan() {
     if no_kernels("the series' selftests under lockdep and KASAN") {
         return;
