@@ -129,7 +129,15 @@ impl<'a> Stage<'a> {
                 Some(Until::Settled) => self.settled(&names),
                 None => false,
             };
-            if over || elapsed >= scene.seconds {
+            if over {
+                break;
+            }
+            if elapsed >= scene.seconds {
+                // Else a guest that got nowhere looks like one that finished.
+                if let Some(until) = scene.until {
+                    let detail = format!("{}: no {until:?} in {} s", scene.name, scene.seconds);
+                    self.channel.event("scene-limit", detail);
+                }
                 break;
             }
             if elapsed - said >= 1.0 {

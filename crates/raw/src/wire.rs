@@ -37,7 +37,8 @@ pub enum Line {
     /// One measured value, `probe.read_ms` for instance. Of every scene there is
     /// `stall.longest_ms`: the longest time in which all tasks that ran waited for memory.
     Observe { t_ms: f64, name: String, value: f64 },
-    /// Something that happened: `oom-kill`, `worker-start`, `worker-end`, `exhausted`.
+    /// Something that happened: `oom-kill`, `worker-start`, `worker-end`, `exhausted`,
+    /// `scene-limit` (what the scene waits for did not come).
     Event {
         t_ms: f64,
         name: String,

@@ -127,7 +127,7 @@ fn drawn_curves(out: &mut String, study: &Study) {
     section(out, "curves", "Curves");
     out.push_str("<p>Mean of the trials; bars and brackets are its 95 % confidence interval.</p>");
     for (curve, found) in study.curves.iter().zip(curves::tables(study)) {
-        let unit = match curve.curve.unit.as_str() {
+        let unit = match number::name(&curve.curve.unit) {
             "" => String::new(),
             unit => format!(", {}", esc(unit)),
         };
@@ -196,7 +196,7 @@ fn console(out: &mut String, study: &Study, failure: &FailedTrial) {
 fn charts(out: &mut String, study: &Study) {
     section(out, "charts", "Charts");
     for chart in &study.charts {
-        let unit = match chart.chart.unit.as_str() {
+        let unit = match number::name(&chart.chart.unit) {
             "" => String::new(),
             unit => format!(", {unit}"),
         };
@@ -225,7 +225,7 @@ fn charts(out: &mut String, study: &Study) {
              <div class=\"panels\">",
         );
         for f in &study.figures {
-            let unit = match f.figure.unit.as_str() {
+            let unit = match number::name(&f.figure.unit) {
                 "" => String::new(),
                 unit => format!(", {}", esc(unit)),
             };

@@ -48,12 +48,21 @@ fn thousands(digits: &str) -> String {
     out
 }
 
-/// What a value is multiplied by to be shown in a unit.
+/// What a value is multiplied by to be shown in its unit's [`name`].
 pub fn factor(unit: &str) -> f64 {
-    if unit == "%" {
-        100.0
-    } else {
-        1.0
+    match unit {
+        "%" => 100.0,
+        "us" => 1e-3,
+        _ => 1.0,
+    }
+}
+
+/// The unit that is shown. The kernel's totals of pressure are microseconds, which nobody can read
+/// where a machine waited for seconds.
+pub fn name(unit: &str) -> &str {
+    match unit {
+        "us" => "ms",
+        _ => unit,
     }
 }
 
@@ -63,7 +72,7 @@ pub fn value(x: f64, unit: &str) -> String {
     if unit.is_empty() {
         number
     } else {
-        format!("{number}\u{a0}{unit}")
+        format!("{number}\u{a0}{}", name(unit))
     }
 }
 
@@ -165,6 +174,7 @@ mod tests {
     fn units_ranges_and_ratios() {
         assert_eq!(value(0.9712, "%"), "97.1\u{a0}%");
         assert_eq!(value(12.0, "ms"), "12\u{a0}ms");
+        assert_eq!(value(13_230_000.0, "us"), "13,230\u{a0}ms");
         assert_eq!(value(0.5, ""), "0.500");
         assert_eq!(range(0.9, 0.98, "%"), "90–98");
         assert_eq!(range(-1.5, 2.0, ""), "−1.50 to 2");

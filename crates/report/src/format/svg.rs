@@ -140,7 +140,7 @@ fn panel(
     let about = format!(
         "{}{} over the seconds of scene {}, {} repetitions{}",
         chart.chart.metric,
-        match unit.as_str() {
+        match number::name(unit) {
             "" => String::new(),
             unit => format!(" in {unit}"),
         },
@@ -260,7 +260,7 @@ pub fn dots(study: &Study, f: &FigureStudy) -> Option<(String, bool)> {
             body += &marker(place, x.at(value * factor), middle, 3.6);
         }
     }
-    let title = match (unit.as_str(), x.is_log()) {
+    let title = match (number::name(unit), x.is_log()) {
         ("", false) => f.figure.title.clone(),
         ("", true) => format!("{} (log scale)", f.figure.title),
         (unit, false) => format!("{} ({unit})", f.figure.title),
