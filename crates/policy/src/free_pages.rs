@@ -61,8 +61,8 @@ const CAPACITY_PRIOR_BYTES: f64 = 400e6;
 const REACTION_S: f64 = 2.0;
 /// By so much demand must exceed a rate that is only roughly known.
 const BEYOND: f64 = 1.25;
-/// At most this share of what could be reclaimed may be asked to stand free: it is no cache then. At 0.25
-/// reads hit 3% less often in a guest, at 0.09 1%, with as few stalls (docs/predict.md, "In a guest").
+/// At most this share of what could be reclaimed may be asked to stand free: it is no cache then. In a
+/// guest 0.25 took twice as much for 0.012 of the stalls instead of 0.02 (docs/predict.md, "In a guest").
 const RECLAIMABLE_SHARE: f64 = 0.09;
 
 /// A stall of so many seconds between two samples counts.
