@@ -31,15 +31,78 @@ pub fn should_run_aging(age: &Age) -> bool {
     age.young * MIN_GENS > age.total || age.old * (MIN_GENS + 2) < age.total
 }
 
-/// folio->flags
+/// folio->flags of a page that is resident, the shadow of one that is not: the four bytes are either,
+/// so that a fault and an eviction touch one cache line each.
 #[derive(Clone, Copy, Default)]
 pub struct Page {
-    /// [`page`] bits.
+    /// [`page`] bits; without [`page::PRESENT`] this and the rest are a shadow.
     pub bits: u8,
     /// Generation.
     gen: u8,
     /// LRU_REFS
     refs: u8,
+    rest: u8,
+}
+
+/// What is kept of a page that was evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shadow {
+    /// min_seq at the eviction, of which [`Shadow::SEQ`] is kept.
+    pub seq: u64,
+    /// LRU_REFS, 0 to 3
+    pub refs: u8,
+    /// PG_workingset
+    pub workingset: bool,
+}
+
+impl Shadow {
+    /// Bits of a sequence number that fit.
+    pub const SEQ: u64 = (1 << 27) - 1;
+}
+
+impl Page {
+    /// Is it resident?
+    #[inline(always)]
+    pub fn is_present(&self) -> bool {
+        self.bits & page::PRESENT != 0
+    }
+
+    /// A resident page without history.
+    #[inline(always)]
+    pub fn new(bits: u8) -> Page {
+        Page {
+            bits,
+            ..Page::default()
+        }
+    }
+
+    /// The place of a page that is gone. The lowest bit is [`page::PRESENT`]'s, the next says that there
+    /// is a shadow.
+    #[inline(always)]
+    pub fn gone(shadow: Shadow) -> Page {
+        let word = ((shadow.seq & Shadow::SEQ) as u32) << 5
+            | u32::from(shadow.refs) << 3
+            | u32::from(shadow.workingset) << 2
+            | 2;
+        let [bits, gen, refs, rest] = word.to_le_bytes();
+        Page {
+            bits,
+            gen,
+            refs,
+            rest,
+        }
+    }
+
+    /// Of a page that is not resident: what is kept of it, if it ever was.
+    #[inline(always)]
+    pub fn shadow(&self) -> Option<Shadow> {
+        let word = u32::from_le_bytes([self.bits, self.gen, self.refs, self.rest]);
+        (word != 0).then_some(Shadow {
+            seq: u64::from(word >> 5),
+            refs: (word >> 3 & 3) as u8,
+            workingset: word & 4 != 0,
+        })
+    }
 }
 
 /// The generations.
@@ -255,12 +318,6 @@ impl Generations {
         self.pages_in[usize::from(self.pages[id as usize].gen)][kind] -= 1;
     }
 
-    /// The page is gone.
-    pub fn drop_page(&mut self, id: u32) {
-        self.pages[id as usize].bits = 0;
-        self.pages[id as usize].refs = 0;
-    }
-
     /// Sets LRU_REFS of a page that refaulted.
     pub fn restore_refs(&mut self, id: u32, refs: u8) {
         self.pages[id as usize].refs = refs.min(MOST_REFS);
@@ -304,7 +361,7 @@ impl Generations {
         let newest = self.index(self.max_seq);
         for id in std::mem::take(&mut self.young) {
             let bits = self.pages[id as usize].bits;
-            if bits & page::YOUNG == 0 || bits & page::PRESENT == 0 {
+            if !self.pages[id as usize].is_present() || bits & page::YOUNG == 0 {
                 continue;
             }
             let mut bits = bits & !page::YOUNG;
