@@ -110,6 +110,8 @@ pub struct Generations {
     pub rules: Rules,
     /// MAX_NR_GENS
     gens: u64,
+    /// Places of generations less one: a power of two, for a division a page is what costs most.
+    mask: u64,
     pub max_seq: u64,
     pub min_seq: [u64; 2],
     /// By generation and type. Pages leave at the old end alone: promotion only changes their flags.
@@ -125,24 +127,29 @@ pub struct Generations {
 impl Generations {
     /// For so many pages, with MAX_NR_GENS generations.
     pub fn new(pages: u32, gens: u64, rules: Rules) -> Generations {
+        let places = gens.next_power_of_two();
         Generations {
             rules,
             gens,
-            // lru_gen_init_lruvec()
-            max_seq: MIN_GENS + 1,
+            mask: places - 1,
+            // lru_gen_init_lruvec(); with three generations there is no room for a fourth.
+            max_seq: (MIN_GENS + 1).min(gens - 1),
             min_seq: [0; 2],
-            lists: Deques::new(gens as usize * 2),
-            pages_in: vec![[0; 2]; gens as usize],
+            lists: Deques::new(places as usize * 2),
+            pages_in: vec![[0; 2]; places as usize],
             tiers: Default::default(),
             pages: zeroed(pages as usize),
             young: Vec::new(),
         }
     }
 
+    /// The place of a generation, where the kernel has lru_gen_from_seq().
+    #[inline(always)]
     fn index(&self, seq: u64) -> u8 {
-        (seq % self.gens) as u8
+        (seq & self.mask) as u8
     }
 
+    #[inline(always)]
     fn list(gen: u8, kind: usize) -> usize {
         usize::from(gen) * 2 + kind
     }
@@ -166,6 +173,7 @@ impl Generations {
     }
 
     /// folio_lru_refs() and lru_tier_from_refs()
+    #[inline]
     pub fn refs_and_tier(&self, id: u32) -> (u8, usize) {
         let bits = self.pages[id as usize].bits;
         let workingset = bits & page::WORKINGSET != 0;
@@ -206,6 +214,7 @@ impl Generations {
     }
 
     /// The sequence number of the generation that lru_gen_add_folio() puts a page in.
+    #[inline]
     pub fn seq_for(&self, id: u32) -> u64 {
         let bits = self.pages[id as usize].bits;
         let kind = self.kind(id);
@@ -234,6 +243,7 @@ impl Generations {
     }
 
     /// lru_gen_add_folio()
+    #[inline]
     pub fn add(&mut self, id: u32) {
         let kind = self.kind(id);
         let gen = self.index(self.seq_for(id));
@@ -249,16 +259,19 @@ impl Generations {
     }
 
     /// The oldest page of the oldest generation, which stays there.
+    #[inline]
     pub fn oldest(&self, kind: usize) -> Option<u32> {
         self.tail_of(self.min_seq[kind], kind)
     }
 
     /// The oldest page of a generation.
+    #[inline]
     pub fn tail_of(&self, seq: u64, kind: usize) -> Option<u32> {
         self.lists.from_old(Self::list(self.index(seq), kind), 0)
     }
 
     /// sort_folio() of the oldest page: true when it was promoted or protected, and so is not to be evicted.
+    #[inline]
     pub fn sort(&mut self, id: u32, highest_evicted: usize) -> bool {
         let kind = self.kind(id);
         let oldest = self.index(self.min_seq[kind]);
@@ -306,6 +319,7 @@ impl Generations {
     }
 
     /// isolate_folio() and lru_gen_del_folio() of the oldest page of a generation's list.
+    #[inline]
     pub fn isolate(&mut self, id: u32, seq: u64) {
         let kind = self.kind(id);
         if self.pages[id as usize].bits & page::REFERENCED == 0 {
