@@ -9,8 +9,12 @@ const CHUNK: usize = 256;
 struct Deque {
     /// From old to young.
     chunks: VecDeque<u32>,
-    /// The oldest entry's place in the first chunk.
+    /// The first and the last of them, which are all that most calls need.
+    oldest: u32,
+    youngest: u32,
+    /// The oldest entry's place in the first chunk, and the end of the youngest's in the last.
     start: usize,
+    end: usize,
     len: usize,
 }
 
@@ -42,28 +46,49 @@ impl Deques {
     /// Puts an entry at the young end.
     #[inline]
     pub fn push_young(&mut self, queue: usize, id: u32) {
-        let end = self.queues[queue].start + self.queues[queue].len;
-        if end == self.queues[queue].chunks.len() * CHUNK {
-            let chunk = self.chunk();
-            self.queues[queue].chunks.push_back(chunk);
+        if self.queues[queue].end % CHUNK == 0 {
+            self.grow_young(queue);
         }
         let queue = &mut self.queues[queue];
+        self.pool[queue.youngest as usize][queue.end % CHUNK] = id;
+        queue.end += 1;
         queue.len += 1;
-        self.pool[queue.chunks[end / CHUNK] as usize][end % CHUNK] = id;
+    }
+
+    /// A chunk more at the young end, which has none or is full.
+    #[cold]
+    fn grow_young(&mut self, queue: usize) {
+        let chunk = self.chunk();
+        let queue = &mut self.queues[queue];
+        queue.chunks.push_back(chunk);
+        queue.youngest = chunk;
+        queue.oldest = queue.chunks[0];
+        queue.end = 0;
     }
 
     /// Puts an entry at the old end.
     #[inline]
     pub fn push_old(&mut self, queue: usize, id: u32) {
         if self.queues[queue].start == 0 {
-            let chunk = self.chunk();
-            self.queues[queue].chunks.push_front(chunk);
-            self.queues[queue].start = CHUNK;
+            self.grow_old(queue);
         }
         let queue = &mut self.queues[queue];
         queue.start -= 1;
         queue.len += 1;
-        self.pool[queue.chunks[0] as usize][queue.start] = id;
+        self.pool[queue.oldest as usize][queue.start] = id;
+    }
+
+    #[cold]
+    fn grow_old(&mut self, queue: usize) {
+        let chunk = self.chunk();
+        let queue = &mut self.queues[queue];
+        queue.chunks.push_front(chunk);
+        queue.oldest = chunk;
+        queue.start = CHUNK;
+        if queue.chunks.len() == 1 {
+            queue.youngest = chunk;
+            queue.end = CHUNK;
+        }
     }
 
     /// The entry that so many older ones come before.
@@ -72,7 +97,11 @@ impl Deques {
         let queue = &self.queues[queue];
         (older < queue.len).then(|| {
             let at = queue.start + older;
-            self.pool[queue.chunks[at / CHUNK] as usize][at % CHUNK]
+            let chunk = match at / CHUNK {
+                0 => queue.oldest,
+                later => queue.chunks[later],
+            };
+            self.pool[chunk as usize][at % CHUNK]
         })
     }
 
@@ -80,14 +109,26 @@ impl Deques {
     #[inline]
     pub fn pop_old(&mut self, queue: usize) -> Option<u32> {
         let oldest = self.from_old(queue, 0)?;
-        let queue = &mut self.queues[queue];
-        queue.start += 1;
-        queue.len -= 1;
-        if queue.start == CHUNK {
-            self.free.extend(queue.chunks.pop_front());
-            queue.start = 0;
+        let here = &mut self.queues[queue];
+        here.start += 1;
+        here.len -= 1;
+        if here.start == CHUNK {
+            self.shrink(queue);
         }
         Some(oldest)
+    }
+
+    /// The oldest chunk has no entry left.
+    #[cold]
+    fn shrink(&mut self, queue: usize) {
+        let queue = &mut self.queues[queue];
+        self.free.extend(queue.chunks.pop_front());
+        queue.start = 0;
+        match queue.chunks.front() {
+            Some(&next) => queue.oldest = next,
+            // A full end asks for a chunk.
+            None => queue.end = 0,
+        }
     }
 
     /// Has it no entry?

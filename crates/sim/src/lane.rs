@@ -30,6 +30,12 @@ impl Lane {
         self.marks[position as usize / 64] &= !(1 << (position % 64));
     }
 
+    /// Does it count?
+    #[inline(always)]
+    pub fn has(&self, position: u32) -> bool {
+        self.marks[position as usize / 64] >> (position % 64) & 1 != 0
+    }
+
     /// Asks for the memory of a position.
     #[inline(always)]
     pub fn prefetch(&self, position: u32) {

@@ -267,8 +267,8 @@ fn two_pools(runs: u32) -> Result<Table, Error> {
     Ok(Table {
         title: "LRU-K, two pools: N1 = 100, N2 = 10,000, hit ratios by buffer size",
         note: "1,000 references dropped, 3,000 measured; A0 is worked out, not run; B(1) is where LRU-1's \
-               curve reaches LRU-2's hits: from B = 200 on it rises so little that a hundredth of the hits \
-               is a hundred pages and more",
+               curve reaches LRU-2's hits. At B = 300 and 450 the paper's ratios and its hit ratios exclude each \
+               other: LRU-1 with its B(1) pages hits 0.01 to 0.02 more than its LRU-2",
         cells,
     })
 }
@@ -314,13 +314,39 @@ fn zipf(runs: u32) -> Result<Table, Error> {
 mod tests {
     use super::*;
 
+    /// Where our B(1)/B(2) is not the paper's, the paper's is not what its own hit ratios say: B(1) pages
+    /// make LRU-1 hit more than the LRU-2 that it is to equal, even where the ratio was rounded up.
+    /// Worked out besides, without any run: each of t requests back touches a hot page with 1/2N1.
+    #[test]
+    fn the_papers_ratios_at_300_and_450_exclude_its_hit_ratios() {
+        let runs = Runs::two_pools(40, 1000, 4000);
+        let curve = runs.lru_curve().unwrap();
+        let pool = |pages: u32, t: f64| 1.0 - (-t / (2.0 * f64::from(pages))).exp();
+        let steady = |size: f64| {
+            let held = |t: f64| 100.0 * pool(100, t) + 10_000.0 * pool(10_000, t);
+            let t = (0..100_000).map(f64::from).find(|&t| held(t) >= size);
+            let t = t.expect("some time fills it");
+            (pool(100, t) + pool(10_000, t)) / 2.0
+        };
+        for (size, [_, lru_2, .., ratio]) in TWO_POOLS {
+            let least = (ratio - 0.05) * size as f64;
+            let over = curve[least as usize] - lru_2;
+            let worked_out = steady(least) - lru_2;
+            assert!(
+                (over - worked_out).abs() < 0.005,
+                "{size}: {over} {worked_out}"
+            );
+            assert_eq!(over > 0.005, size >= 300, "{size}: {over}");
+        }
+    }
+
     /// Noise of a run is about 0.01; of 40 runs a sixth of that.
     #[test]
     fn two_pools_are_within_a_hundredth_of_the_paper() {
         for cell in two_pools(40).unwrap().cells {
-            // Further on LRU's curve is so flat that a hundredth of the hits is hundreds of pages.
+            // Further on the paper contradicts itself: the test above.
             let bound = match (cell.column, cell.size) {
-                ("B(1)/B(2)", ..=140) => 0.15,
+                ("B(1)/B(2)", ..=200) => 0.15,
                 ("B(1)/B(2)", _) => continue,
                 _ => 0.01,
             };

@@ -31,15 +31,78 @@ pub fn should_run_aging(age: &Age) -> bool {
     age.young * MIN_GENS > age.total || age.old * (MIN_GENS + 2) < age.total
 }
 
-/// folio->flags
+/// folio->flags of a page that is resident, the shadow of one that is not: the four bytes are either,
+/// so that a fault and an eviction touch one cache line each.
 #[derive(Clone, Copy, Default)]
 pub struct Page {
-    /// [`page`] bits.
+    /// [`page`] bits; without [`page::PRESENT`] this and the rest are a shadow.
     pub bits: u8,
     /// Generation.
     gen: u8,
     /// LRU_REFS
     refs: u8,
+    rest: u8,
+}
+
+/// What is kept of a page that was evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shadow {
+    /// min_seq at the eviction, of which [`Shadow::SEQ`] is kept.
+    pub seq: u64,
+    /// LRU_REFS, 0 to 3
+    pub refs: u8,
+    /// PG_workingset
+    pub workingset: bool,
+}
+
+impl Shadow {
+    /// Bits of a sequence number that fit.
+    pub const SEQ: u64 = (1 << 27) - 1;
+}
+
+impl Page {
+    /// Is it resident?
+    #[inline(always)]
+    pub fn is_present(&self) -> bool {
+        self.bits & page::PRESENT != 0
+    }
+
+    /// A resident page without history.
+    #[inline(always)]
+    pub fn new(bits: u8) -> Page {
+        Page {
+            bits,
+            ..Page::default()
+        }
+    }
+
+    /// The place of a page that is gone. The lowest bit is [`page::PRESENT`]'s, the next says that there
+    /// is a shadow.
+    #[inline(always)]
+    pub fn gone(shadow: Shadow) -> Page {
+        let word = ((shadow.seq & Shadow::SEQ) as u32) << 5
+            | u32::from(shadow.refs) << 3
+            | u32::from(shadow.workingset) << 2
+            | 2;
+        let [bits, gen, refs, rest] = word.to_le_bytes();
+        Page {
+            bits,
+            gen,
+            refs,
+            rest,
+        }
+    }
+
+    /// Of a page that is not resident: what is kept of it, if it ever was.
+    #[inline(always)]
+    pub fn shadow(&self) -> Option<Shadow> {
+        let word = u32::from_le_bytes([self.bits, self.gen, self.refs, self.rest]);
+        (word != 0).then_some(Shadow {
+            seq: u64::from(word >> 5),
+            refs: (word >> 3 & 3) as u8,
+            workingset: word & 4 != 0,
+        })
+    }
 }
 
 /// The generations.
@@ -47,6 +110,8 @@ pub struct Generations {
     pub rules: Rules,
     /// MAX_NR_GENS
     gens: u64,
+    /// Places of generations less one: a power of two, for a division a page is what costs most.
+    mask: u64,
     pub max_seq: u64,
     pub min_seq: [u64; 2],
     /// By generation and type. Pages leave at the old end alone: promotion only changes their flags.
@@ -62,24 +127,29 @@ pub struct Generations {
 impl Generations {
     /// For so many pages, with MAX_NR_GENS generations.
     pub fn new(pages: u32, gens: u64, rules: Rules) -> Generations {
+        let places = gens.next_power_of_two();
         Generations {
             rules,
             gens,
-            // lru_gen_init_lruvec()
-            max_seq: MIN_GENS + 1,
+            mask: places - 1,
+            // lru_gen_init_lruvec(); with three generations there is no room for a fourth.
+            max_seq: (MIN_GENS + 1).min(gens - 1),
             min_seq: [0; 2],
-            lists: Deques::new(gens as usize * 2),
-            pages_in: vec![[0; 2]; gens as usize],
+            lists: Deques::new(places as usize * 2),
+            pages_in: vec![[0; 2]; places as usize],
             tiers: Default::default(),
             pages: zeroed(pages as usize),
             young: Vec::new(),
         }
     }
 
+    /// The place of a generation, where the kernel has lru_gen_from_seq().
+    #[inline(always)]
     fn index(&self, seq: u64) -> u8 {
-        (seq % self.gens) as u8
+        (seq & self.mask) as u8
     }
 
+    #[inline(always)]
     fn list(gen: u8, kind: usize) -> usize {
         usize::from(gen) * 2 + kind
     }
@@ -103,6 +173,7 @@ impl Generations {
     }
 
     /// folio_lru_refs() and lru_tier_from_refs()
+    #[inline]
     pub fn refs_and_tier(&self, id: u32) -> (u8, usize) {
         let bits = self.pages[id as usize].bits;
         let workingset = bits & page::WORKINGSET != 0;
@@ -143,6 +214,7 @@ impl Generations {
     }
 
     /// The sequence number of the generation that lru_gen_add_folio() puts a page in.
+    #[inline]
     pub fn seq_for(&self, id: u32) -> u64 {
         let bits = self.pages[id as usize].bits;
         let kind = self.kind(id);
@@ -171,6 +243,7 @@ impl Generations {
     }
 
     /// lru_gen_add_folio()
+    #[inline]
     pub fn add(&mut self, id: u32) {
         let kind = self.kind(id);
         let gen = self.index(self.seq_for(id));
@@ -186,16 +259,19 @@ impl Generations {
     }
 
     /// The oldest page of the oldest generation, which stays there.
+    #[inline]
     pub fn oldest(&self, kind: usize) -> Option<u32> {
         self.tail_of(self.min_seq[kind], kind)
     }
 
     /// The oldest page of a generation.
+    #[inline]
     pub fn tail_of(&self, seq: u64, kind: usize) -> Option<u32> {
         self.lists.from_old(Self::list(self.index(seq), kind), 0)
     }
 
     /// sort_folio() of the oldest page: true when it was promoted or protected, and so is not to be evicted.
+    #[inline]
     pub fn sort(&mut self, id: u32, highest_evicted: usize) -> bool {
         let kind = self.kind(id);
         let oldest = self.index(self.min_seq[kind]);
@@ -243,6 +319,7 @@ impl Generations {
     }
 
     /// isolate_folio() and lru_gen_del_folio() of the oldest page of a generation's list.
+    #[inline]
     pub fn isolate(&mut self, id: u32, seq: u64) {
         let kind = self.kind(id);
         if self.pages[id as usize].bits & page::REFERENCED == 0 {
@@ -253,12 +330,6 @@ impl Generations {
         }
         self.lists.pop_old(Self::list(self.index(seq), kind));
         self.pages_in[usize::from(self.pages[id as usize].gen)][kind] -= 1;
-    }
-
-    /// The page is gone.
-    pub fn drop_page(&mut self, id: u32) {
-        self.pages[id as usize].bits = 0;
-        self.pages[id as usize].refs = 0;
     }
 
     /// Sets LRU_REFS of a page that refaulted.
@@ -304,7 +375,7 @@ impl Generations {
         let newest = self.index(self.max_seq);
         for id in std::mem::take(&mut self.young) {
             let bits = self.pages[id as usize].bits;
-            if bits & page::YOUNG == 0 || bits & page::PRESENT == 0 {
+            if !self.pages[id as usize].is_present() || bits & page::YOUNG == 0 {
                 continue;
             }
             let mut bits = bits & !page::YOUNG;

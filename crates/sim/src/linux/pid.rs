@@ -114,14 +114,16 @@ pub fn type_to_scan(tiers: &[Tiers; 2], swappiness: u64, rules: Rules) -> (usize
     (kind, Some((1..TIERS).take_while(within).count()))
 }
 
-/// lru_tier_from_refs()
+/// lru_tier_from_refs(): order_base_2() of so few accesses is a table.
+#[inline(always)]
 pub fn tier_of(refs: u8, workingset: bool, rules: Rules) -> usize {
-    let order_base_2 = |n: u32| n.max(1).next_power_of_two().trailing_zeros() as usize;
-    match rules {
-        Rules::V6_12 => order_base_2(u32::from(refs) + 1),
-        Rules::V7 if workingset => TIERS - 1,
-        Rules::V7 => order_base_2(u32::from(refs)),
-    }
+    const ORDER: [u8; 9] = [0, 0, 1, 2, 2, 3, 3, 3, 3];
+    let refs = usize::from(refs & 7);
+    usize::from(match rules {
+        Rules::V6_12 => ORDER[refs + 1],
+        Rules::V7 if workingset => TIERS as u8 - 1,
+        Rules::V7 => ORDER[refs],
+    })
 }
 
 #[cfg(test)]

@@ -56,7 +56,8 @@ struct LeCar<'a> {
     size: u32,
     held: u32,
     learning: f64,
-    discount: f64,
+    /// Logarithm of what a regret loses with each request: one product and one power in place of many.
+    log_discount: f64,
     /// Of LRU; LFU has the rest.
     weight: f64,
     random: Pcg64,
@@ -75,7 +76,7 @@ impl<'a> LeCar<'a> {
             size: setup.size,
             held: 0,
             learning,
-            discount: discount.powf(1.0 / f64::from(setup.size)),
+            log_discount: discount.ln() / f64::from(setup.size),
             weight: 0.5,
             random: Pcg64::new(seed),
             entries: zeroed(setup.input.objects() as usize),
@@ -88,6 +89,10 @@ impl<'a> LeCar<'a> {
 
     fn lru_victim(&mut self) -> u32 {
         self.tail = self.lane.after(self.tail);
+        if let Some(&later) = self.ids.get(self.tail as usize + 64) {
+            prefetch(&self.entries, later as usize);
+            self.rings.prefetch(later);
+        }
         self.ids[self.tail as usize - 1]
     }
 
@@ -100,6 +105,11 @@ impl<'a> LeCar<'a> {
             // There is one: the cache is full.
             false => self.rings.least(fewest).unwrap_or_default(),
         };
+        if !by_lru {
+            // Should LFU choose again.
+            let next = self.rings.lists().younger(id);
+            prefetch(&self.entries, next as usize);
+        }
         let entry = &mut self.entries[id as usize];
         let count = entry.what & !KIND;
         self.rings.remove(id, count);
@@ -134,7 +144,7 @@ impl<'a> LeCar<'a> {
         self.rings.lists().del(id);
         self.gone_held[list] -= 1;
         let waited = now - entry.last;
-        let reward = self.discount.powi(waited.min(i32::MAX as u32) as i32);
+        let reward = (self.log_discount * f64::from(waited)).exp();
         let grown = (self.learning * reward).exp();
         let (mut lru, mut lfu) = (self.weight, 1.0 - self.weight);
         match list {

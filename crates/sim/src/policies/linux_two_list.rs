@@ -311,7 +311,7 @@ impl<'a> TwoList<'a> {
 
     /// shrink_inactive_list() and shrink_folio_list()
     fn shrink_inactive_list(&mut self, list: usize, scan: u64) -> u32 {
-        let (mut scanned, mut reclaimed) = (0, 0);
+        let (mut scanned, mut reclaimed, mut activated) = (0, 0, 0);
         for _ in 0..scan {
             let Some(id) = self.take_tail(list) else {
                 break;
@@ -326,13 +326,14 @@ impl<'a> TwoList<'a> {
                 References::Keep => {}
                 References::Activate => {
                     self.pages[id as usize] |= page::ACTIVE;
-                    self.activated += 1;
-                    // move_folios_to_lru()
-                    self.nonresident_age = self.nonresident_age.wrapping_add(1);
+                    activated += 1;
                 }
             }
             self.add(id);
         }
+        // move_folios_to_lru(): after all evictions of the batch.
+        self.nonresident_age = self.nonresident_age.wrapping_add(activated);
+        self.activated += u64::from(activated);
         self.scanned += scanned;
         if scanned > 0 {
             let file = list >= FILE;

@@ -45,15 +45,12 @@ pub const POLICY: Description = Description {
     },
 };
 
-/// The object is resident.
-const HERE: u32 = 1 << 31;
-
-struct LruK<'a, const K: usize> {
-    ids: &'a [u32],
+struct LruK<const K: usize> {
     retain: bool,
     free: u32,
-    /// By object: positions (from 1) of the last accesses, latest first; 0 is none. The latest has
-    /// [`HERE`] besides.
+    /// By object: positions (from 1) of the last accesses, latest first; 0 is none. Whether it is
+    /// resident is not here: a mark stands where its place in the order is, and eviction, which takes
+    /// the mark away, need not know whose it was.
     history: Vec<[u32; K]>,
     /// Last accesses of what is resident and has not had K: an LRU list.
     few: Lane,
@@ -63,17 +60,13 @@ struct LruK<'a, const K: usize> {
     full: Bits,
     /// None of them is before this.
     full_from: usize,
-    /// Whose K-th last access that is, where it is known without looking into the trace: what comes
-    /// back after long is the next to go.
-    first: (usize, u32),
 }
 
-impl<'a, const K: usize> LruK<'a, K> {
-    fn new(setup: &Setup<'a, '_>, retain: bool) -> LruK<'a, K> {
+impl<const K: usize> LruK<K> {
+    fn new(setup: &Setup, retain: bool) -> LruK<K> {
         let objects = setup.input.objects() as usize;
         let requests = setup.input.ids().len();
         LruK {
-            ids: setup.input.ids(),
             retain,
             free: setup.size,
             history: filled(objects, [0; K]),
@@ -82,71 +75,60 @@ impl<'a, const K: usize> LruK<'a, K> {
             few_held: 0,
             full: Bits::new(requests + 1),
             full_from: 0,
-            first: (0, 0),
         }
     }
 
     fn evict(&mut self) {
-        let id = if self.few_held > 0 {
+        if self.few_held > 0 {
             self.few_held -= 1;
             self.few_tail = self.few.after(self.few_tail);
-            if let Some(&later) = self.ids.get(self.few_tail as usize + 64) {
-                prefetch(&self.history, later as usize);
-            }
-            self.ids[self.few_tail as usize - 1] as usize
+            self.few.clear(self.few_tail);
         } else {
             let position = self.full.at_or_after(self.full_from);
             self.full_from = position.expect("a full cache has a victim");
             self.full.remove(self.full_from);
-            // The next victim's place in the trace is far away: ask for it while there is time.
-            if let Some(next) = self.full.at_or_after(self.full_from) {
-                prefetch(self.ids, next - 1);
-            }
-            match self.first {
-                (position, id) if position == self.full_from => id as usize,
-                _ => self.ids[self.full_from - 1] as usize,
-            }
-        };
-        if self.retain {
-            self.history[id][0] &= !HERE;
-        } else {
-            self.history[id] = [0; K];
         }
     }
 }
 
-impl<const K: usize> Policy for LruK<'_, K> {
+impl<const K: usize> Policy for LruK<K> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
         let now = at as u32 + 1;
         let place = id as usize;
-        let hit = self.history[place][0] & HERE != 0;
+        let [latest, oldest] = [0, K - 1].map(|back| self.history[place][back]);
+        // No position 0 is ever marked.
+        let hit = if oldest != 0 {
+            let hit = self.full.has(oldest as usize);
+            if hit {
+                self.full.remove(oldest as usize);
+            }
+            hit
+        } else {
+            let hit = self.few.has(latest);
+            if hit {
+                self.few.clear(latest);
+                self.few_held -= 1;
+            }
+            hit
+        };
         if !hit {
             if self.free > 0 {
                 self.free -= 1;
             } else {
                 self.evict();
             }
+            if !self.retain {
+                self.history[place] = [0; K];
+            }
         }
         let history = &mut self.history[place];
-        history[0] &= !HERE;
-        let (latest, oldest) = (history[0], history[K - 1]);
         history.copy_within(..K - 1, 1);
         history[0] = now;
         let key = history[K - 1] as usize;
-        history[0] |= HERE;
-        if hit && oldest != 0 {
-            self.full.remove(oldest as usize);
-        } else if hit {
-            self.few.clear(latest);
-            self.few_held -= 1;
-        }
         if key != 0 {
             self.full.insert(key);
-            if key <= self.full_from {
-                self.full_from = key;
-                self.first = (key, id);
-            }
+            self.full_from = self.full_from.min(key);
         } else {
             self.few.mark(now);
             self.few_held += 1;
@@ -163,9 +145,8 @@ impl<const K: usize> Policy for LruK<'_, K> {
     fn prefetch_soon(&self, id: u32) {
         // Where it stands, and where it will stand.
         let history = &self.history[id as usize];
-        self.full.prefetch((history[K - 1] & !HERE) as usize);
-        self.full
-            .prefetch((history[K.saturating_sub(2)] & !HERE) as usize);
+        self.full.prefetch(history[K - 1] as usize);
+        self.full.prefetch(history[K.saturating_sub(2)] as usize);
     }
 
     fn bytes(&self) -> usize {

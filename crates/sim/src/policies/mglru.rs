@@ -1,7 +1,6 @@
 //! Linux's multi-gen LRU: see [`crate::linux`].
-use crate::huge::{prefetch, zeroed};
 use crate::linux::classic::{check_references, References};
-use crate::linux::generations::{should_run_aging, Generations, MIN_GENS};
+use crate::linux::generations::{should_run_aging, Generations, Page, Shadow, MIN_GENS};
 use crate::linux::pid::{type_to_scan, Rules, MIN_LRU_BATCH};
 use crate::linux::{
     is_mapped, new_page, page, Accesses, ACCESS_HELP, ANON, DEF_PRIORITY, FILE,
@@ -29,9 +28,6 @@ const MAX_LRU_BATCH: u64 = 4096;
 /// Pages that eviction asks for before it comes to them.
 const LOOK_AHEAD: usize = 24;
 
-/// Bits of a shadow's sequence number.
-const SEQ: u64 = (1 << 28) - 1;
-
 struct Mglru<'a> {
     accesses: Accesses<'a>,
     rules: Rules,
@@ -41,8 +37,6 @@ struct Mglru<'a> {
     batch: u32,
     resident: u32,
     lruvec: Generations,
-    /// By page: min_seq, accesses and PG_workingset at its eviction, and 1; 0 is none.
-    shadows: Vec<u32>,
     isolated: Vec<u32>,
     refault: [u64; 2],
     activate: [u64; 2],
@@ -74,7 +68,6 @@ impl<'a> Mglru<'a> {
             batch: batch.min((setup.size / 4).max(1)),
             resident: 0,
             lruvec: Generations::new(objects, generations, rules),
-            shadows: zeroed(objects as usize),
             isolated: Vec::new(),
             refault: [0; 2],
             activate: [0; 2],
@@ -104,29 +97,29 @@ impl<'a> Mglru<'a> {
             Rules::V6_12 => refs > 0,
             Rules::V7 => self.lruvec.pages[id as usize].bits & page::WORKINGSET != 0,
         };
-        let seq = (self.lruvec.min_seq[kind] & SEQ) as u32;
-        let refs = u32::from(refs.saturating_sub(1).min(3));
-        self.shadows[id as usize] = seq << 4 | refs << 2 | u32::from(workingset) << 1 | 1;
         self.lruvec.tiers[kind].evicted[tier] += 1;
         self.stolen[kind] += 1;
-        self.lruvec.drop_page(id);
+        self.lruvec.pages[id as usize] = Page::gone(Shadow {
+            seq: self.lruvec.min_seq[kind],
+            refs: refs.saturating_sub(1).min(3),
+            workingset,
+        });
         self.resident -= 1;
     }
 
     /// lru_gen_refault()
-    fn refault(&mut self, id: u32, shadow: u32, in_fault: bool) {
+    fn refault(&mut self, id: u32, shadow: Shadow, in_fault: bool) {
         let kind = self.lruvec.kind(id);
         self.refault[kind] += 1;
-        let seq = u64::from(shadow >> 4);
         // lru_gen_test_recent()
         let recent = match self.rules {
-            Rules::V6_12 => seq == self.lruvec.min_seq[kind] & SEQ,
-            Rules::V7 => (self.lruvec.max_seq & SEQ).abs_diff(seq) < 4,
+            Rules::V6_12 => shadow.seq == self.lruvec.min_seq[kind] & Shadow::SEQ,
+            Rules::V7 => (self.lruvec.max_seq & Shadow::SEQ).abs_diff(shadow.seq) < 4,
         };
         if !recent {
             return;
         }
-        let (token, workingset) = ((shadow >> 2 & 3) as u8, shadow & 2 != 0);
+        let (token, workingset) = (shadow.refs, shadow.workingset);
         if self.rules == Rules::V7 {
             let tier = crate::linux::pid::tier_of(token + 1, workingset, self.rules);
             self.lruvec.tiers[kind].refaulted[tier] += 1;
@@ -156,9 +149,9 @@ impl<'a> Mglru<'a> {
         }
         let access = self.accesses.at(at);
         let in_fault = is_mapped(access);
-        self.lruvec.pages[id as usize].bits = new_page(access);
-        let shadow = self.shadows[id as usize];
-        if shadow != 0 {
+        let shadow = self.lruvec.pages[id as usize].shadow();
+        self.lruvec.pages[id as usize] = Page::new(new_page(access));
+        if let Some(shadow) = shadow {
             self.refault(id, shadow, in_fault);
         }
         if in_fault {
@@ -299,7 +292,6 @@ impl<'a> Mglru<'a> {
             scanned += 1;
             if let Some(later) = self.lruvec.ahead(kind, LOOK_AHEAD) {
                 self.lruvec.prefetch(later);
-                prefetch(&self.shadows, later as usize);
             }
             if self.lruvec.sort(id, highest) {
                 self.sorted += 1;
@@ -361,7 +353,7 @@ impl<'a> Mglru<'a> {
 impl Policy for Mglru<'_> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        if self.lruvec.pages[id as usize].bits == 0 {
+        if !self.lruvec.pages[id as usize].is_present() {
             self.fault(id, at);
             return false;
         }
@@ -376,7 +368,6 @@ impl Policy for Mglru<'_> {
     #[inline(always)]
     fn prefetch(&self, id: u32) {
         self.lruvec.prefetch(id);
-        prefetch(&self.shadows, id as usize);
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -397,6 +388,6 @@ impl Policy for Mglru<'_> {
     }
 
     fn bytes(&self) -> usize {
-        self.shadows.len() * 4 + self.lruvec.bytes()
+        self.lruvec.bytes()
     }
 }

@@ -65,11 +65,20 @@ impl Sketch {
         let hash = (u64::from(id) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let hash = (hash ^ hash >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         let (low, high) = (hash as usize, (hash >> 32) as usize | 1);
-        [0, 1, 2, 3].map(|row| low.wrapping_add(high.wrapping_mul(row)) & self.mask)
+        // Written out: what a closure is called for is not always compiled into its caller.
+        let second = low.wrapping_add(high);
+        let third = second.wrapping_add(high);
+        let fourth = third.wrapping_add(high);
+        [
+            low & self.mask,
+            second & self.mask,
+            third & self.mask,
+            fourth & self.mask,
+        ]
     }
 
     /// Counts an access.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, id: u32) {
         for (row, place) in self.places(id).into_iter().enumerate() {
             let count = &mut self.rows[place][row];
@@ -79,17 +88,27 @@ impl Sketch {
         if self.added == self.sample {
             self.added /= 2;
             for row in &mut self.rows {
-                *row = row.map(|count| count / 2);
+                // All four at once: what falls out of one must not reach the next.
+                *row = (u32::from_le_bytes(*row) >> 1 & 0x7F7F_7F7F).to_le_bytes();
             }
         }
     }
 
+    /// Asks for the memory of an object's counts.
+    #[inline(always)]
+    fn prefetch(&self, id: u32) {
+        for place in self.places(id) {
+            prefetch(&self.rows, place);
+        }
+    }
+
     /// Accesses of late, about.
-    #[inline]
+    #[inline(always)]
     pub fn count(&self, id: u32) -> u8 {
-        let places = self.places(id);
-        let counts = [0, 1, 2, 3].map(|row| self.rows[places[row]][row]);
-        counts.into_iter().fold(15, u8::min)
+        let [first, second, third, fourth] = self.places(id);
+        let (one, two) = (self.rows[first][0], self.rows[second][1]);
+        let (three, four) = (self.rows[third][2], self.rows[fourth][3]);
+        one.min(two).min(three.min(four))
     }
 }
 
@@ -119,18 +138,31 @@ impl WTinyLfu {
         }
     }
 
+    #[inline(always)]
     fn put(&mut self, id: u32, list: u8) {
         self.state[id as usize] = list;
         self.lists.add(usize::from(list), id);
         self.held[usize::from(list)] += 1;
     }
 
+    #[inline(always)]
     fn take(&mut self, id: u32) {
         let list = std::mem::replace(&mut self.state[id as usize], ABSENT);
         self.lists.del(id);
         self.held[usize::from(list)] -= 1;
     }
 
+    /// The oldest of a list; asks for what the next one will need.
+    #[inline(always)]
+    fn tail(&self, list: u8) -> Option<u32> {
+        let oldest = self.lists.tail(usize::from(list))?;
+        let next = self.lists.younger(oldest);
+        prefetch(&self.state, next as usize);
+        self.sketch.prefetch(next);
+        Some(oldest)
+    }
+
+    #[inline(always)]
     fn hit(&mut self, id: u32, list: u8) {
         if list != PROBATION {
             self.lists.del(id);
@@ -139,7 +171,7 @@ impl WTinyLfu {
         self.take(id);
         self.put(id, PROTECTED);
         if self.held[usize::from(PROTECTED)] > self.protected_most {
-            if let Some(oldest) = self.lists.tail(usize::from(PROTECTED)) {
+            if let Some(oldest) = self.tail(PROTECTED) {
                 self.take(oldest);
                 self.put(oldest, PROBATION);
             }
@@ -151,7 +183,7 @@ impl WTinyLfu {
         if self.held[usize::from(WINDOW)] <= self.window_most {
             return;
         }
-        let Some(candidate) = self.lists.tail(usize::from(WINDOW)) else {
+        let Some(candidate) = self.tail(WINDOW) else {
             return;
         };
         self.take(candidate);
@@ -159,11 +191,7 @@ impl WTinyLfu {
         if main < self.main_most {
             return self.put(candidate, PROBATION);
         }
-        let victim = self
-            .lists
-            .tail(usize::from(PROBATION))
-            .or(self.lists.tail(usize::from(PROTECTED)));
-        if let Some(victim) = victim {
+        if let Some(victim) = self.tail(PROBATION).or_else(|| self.tail(PROTECTED)) {
             if self.sketch.count(candidate) > self.sketch.count(victim) {
                 self.take(victim);
                 self.put(candidate, PROBATION);
@@ -189,9 +217,7 @@ impl Policy for WTinyLfu {
     fn prefetch(&self, id: u32) {
         prefetch(&self.state, id as usize);
         self.lists.prefetch(id);
-        for place in self.sketch.places(id) {
-            prefetch(&self.sketch.rows, place);
-        }
+        self.sketch.prefetch(id);
     }
 
     #[inline(always)]

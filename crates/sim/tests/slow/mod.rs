@@ -3,8 +3,11 @@
 pub mod adaptive;
 pub mod clocks;
 pub mod frequency;
+pub mod linux;
+pub mod multi_gen;
 pub mod simple;
 pub mod stacks;
+pub mod two_list;
 
 /// Takes `id` out of a list; was it there?
 pub fn take(list: &mut Vec<u32>, id: u32) -> bool {
