@@ -17,7 +17,7 @@ pub enum Cause {
 /// In force for so long and at so many looks before it counts. Longer would cost the floor: at a
 /// gigabyte a second this is 5 MB of it.
 const PATIENCE_S: f64 = 0.005;
-const LOOKS: u32 = 3;
+pub(crate) const LOOKS: u32 = 3;
 /// So long where it may pass by itself: writeback is under way, or swap is only slow.
 const LONG_PATIENCE_S: f64 = 0.6;
 /// And so long when PSI is on and says that nobody waits.
@@ -57,9 +57,16 @@ pub fn swap_is_full(seen: &Sight, page_size: u64) -> bool {
 }
 
 impl Exhaustion {
-    /// Takes a look; `floors` are those of the whole machine. Returns why memory is exhausted, if it
-    /// is.
-    pub fn look(&mut self, seen: &Sight, floors: Pages, page_size: u64) -> Option<Cause> {
+    /// Takes a look; `floors` are those of the whole machine, `evictable` the clean pages that must be
+    /// left to reclaim whatever is locked besides: without them the kernel kills. Returns why memory
+    /// is exhausted, if it is.
+    pub fn look(
+        &mut self,
+        seen: &Sight,
+        floors: Pages,
+        evictable: u64,
+        page_size: u64,
+    ) -> Option<Cause> {
         if let Some(stall) = seen.stall_us {
             let first = *self.psi_first.get_or_insert(stall);
             self.psi_lives |= stall > first;
@@ -67,7 +74,9 @@ impl Exhaustion {
         let whole = seen.whole();
         // kswapd stops at high: a look that finds free pages just there finds a shortage.
         let short = whole.free < whole.high + whole.high.saturating_sub(whole.low);
-        let broken = floors.clean_min > 0 && whole.clean() + seen.locked <= floors.clean_min;
+        let clean = whole.clean();
+        let broken =
+            floors.clean_min > 0 && (clean + seen.locked <= floors.clean_min || clean <= evictable);
         if !short || !broken || seen.now_s - self.last_s > GAP_S {
             self.begun = None;
         }
@@ -94,7 +103,9 @@ impl Exhaustion {
         }
         let full = swap_is_full(seen, page_size);
         // Dirty pages will be clean soon, and then the floor may stand.
-        let will_stand = whole.file + seen.locked > floors.clean_min + floors.clean_min / 4;
+        let quarter = floors.clean_min / 4;
+        let will_stand =
+            whole.unclean > quarter && whole.file + seen.locked > floors.clean_min + quarter;
         let mut patience_s = match full && !will_stand {
             true => PATIENCE_S,
             false => LONG_PATIENCE_S,

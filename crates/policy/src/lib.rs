@@ -3,6 +3,7 @@
 //! Pure: no I/O, the clock is passed in, and nothing is allocated after [`Policy::new`]. The daemon,
 //! `hotset replay` and the lab's closed loop run this very code.
 mod action;
+pub mod ahead;
 pub mod auto_floor;
 mod config;
 mod dentries;

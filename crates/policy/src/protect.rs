@@ -1,7 +1,8 @@
 //! Protection as a whole: a look in, what to do and when to look again out. Pure; nothing is
 //! allocated.
+use crate::ahead::Ahead;
 use crate::auto_floor::{AutoFloor, Bounds, Type};
-use crate::exhaustion::{swap_is_full, Cause, Exhaustion};
+use crate::exhaustion::{swap_is_full, Cause, Exhaustion, LOOKS};
 use crate::floors::{clean_line, percent, Auto, Floors, Pages, Steer, Steering};
 use crate::sight::{NodeSight, Sight};
 
@@ -45,6 +46,8 @@ pub struct Outcome {
     pub exhausted: Option<Cause>,
     /// It may come to that: the candidates should be known.
     pub brewing: bool,
+    /// Only a kill can help, and it may be due any moment: looks may cost what they cost.
+    pub pressing: bool,
     /// Reclaim so many bytes of anonymous memory on this node now.
     pub reclaim_anon: Option<(u32, u64)>,
     /// Seconds until the next look.
@@ -72,8 +75,6 @@ const STILL_RATE: f64 = 4e6;
 const RATE_HALF_LIFE_S: f64 = 5.0;
 /// What goes on at this moment is an average over so long.
 const RECENT_S: f64 = 0.05;
-/// Proactive reclaim: at most this share of a node at once.
-const AT_ONCE: u64 = 256;
 
 /// What protection has learned.
 #[derive(Clone, Debug)]
@@ -82,6 +83,7 @@ pub struct Protect {
     page_size: u64,
     steering: Steering,
     exhaustion: Exhaustion,
+    ahead: Ahead,
     auto_anon: AutoFloor,
     auto_clean: AutoFloor,
     /// Bytes a second at which room was seen to shrink.
@@ -106,6 +108,7 @@ impl Protect {
             page_size: page_size.max(1),
             steering: Steering::default(),
             exhaustion: Exhaustion::default(),
+            ahead: Ahead::default(),
             rate: 0.0,
             recent: 0.0,
             before: None,
@@ -145,6 +148,13 @@ impl Protect {
         self.kill_s = (self.kill_s + took_s.clamp(0.0, 1.0)) / 2.0;
     }
 
+    /// Clean pages that reclaim takes until somebody who is chosen now has been killed. What is locked
+    /// serves nobody there: without them the kernel would kill first. Never more than the floor.
+    fn evictable(&self, clean_min: u64) -> u64 {
+        let seconds = self.kill_s + f64::from(LOOKS + 1) * self.ahead.interval_s();
+        ((self.recent * seconds / self.page_size as f64) as u64).min(clean_min)
+    }
+
     /// Pages above the hard floor at which it counts as broken, for a kill takes its time and memory
     /// is taken meanwhile: never more than what reclaim is steered by.
     fn lead(&self, clean_min: u64) -> u64 {
@@ -171,9 +181,13 @@ impl Protect {
             clean_min: floors.clean_min + lead,
             ..floors
         };
-        let exhausted = self.exhaustion.look(seen, sooner, page_size);
+        let evictable = self.evictable(floors.clean_min);
+        let exhausted = self.exhaustion.look(seen, sooner, evictable, page_size);
+        self.ahead.look(seen);
         let reclaim_anon = match steered.to {
-            Steer::Anon if config.anon_reclaim && !steered.both => ahead(seen, page_size, of),
+            Steer::Anon if config.anon_reclaim && !steered.both => {
+                self.ahead.wanted(seen, page_size, of)
+            }
             _ => None,
         };
         let mut resized = false;
@@ -187,6 +201,7 @@ impl Protect {
             both: steered.both,
             exhausted,
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
+            pressing: self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors),
             reclaim_anon,
             next_s,
             floors,
@@ -197,11 +212,21 @@ impl Protect {
         }
     }
 
+    /// Swap is full, free pages are short, and the floor or what is left to reclaim is near.
+    fn is_pressing(&self, seen: &Sight, whole: &NodeSight, floors: Pages) -> bool {
+        let clean = whole.clean();
+        let gap = whole.high.saturating_sub(whole.low);
+        floors.clean_min > 0
+            && whole.free < whole.high + gap
+            && (clean + seen.locked <= clean_line(floors) || clean <= floors.clean_min)
+            && swap_is_full(seen, self.page_size)
+    }
+
     /// Half of the time that the distance can be bridged in; near, the tick, and rarer as long as
     /// nothing moves.
     fn next_s(&mut self, seen: &Sight, whole: &NodeSight, distance: u64) -> f64 {
         let tick_s = self.config.tick_s;
-        let room = whole.free + whole.clean();
+        let room = whole.free + whole.clean() + seen.locked;
         let now = (seen.now_s, room, seen.stolen);
         let before = self.before.replace(now);
         let mut moved = true;
@@ -233,28 +258,4 @@ impl Protect {
         };
         half_s.max(self.pace_s)
     }
-}
-
-/// Anonymous memory to reclaim before kswapd wakes, which would take file pages as well: as much as
-/// lifts free pages a step above high, never anonymous pages below their floor, never more than swap
-/// has room for.
-fn ahead(seen: &Sight, page_size: u64, of: impl Fn(&NodeSight) -> Pages) -> Option<(u32, u64)> {
-    if swap_is_full(seen, page_size) {
-        return None;
-    }
-    let node = seen.nodes.iter().min_by_key(|node| {
-        // The one that is nearest to its watermark.
-        node.free as i64 - node.high as i64
-    })?;
-    let floors = of(node);
-    let step = (node.high - node.low.min(node.high)).max(node.managed / 64);
-    if node.free >= node.high + step / 2 || node.clean() >= 2 * clean_line(floors) {
-        return None;
-    }
-    let wanted = (node.high + step).saturating_sub(node.free);
-    let pages = wanted
-        .min(node.managed / AT_ONCE)
-        .min(node.anon.saturating_sub(floors.anon_min))
-        .min(seen.swap_free / 2);
-    (pages >= 32).then_some((node.id, pages * page_size))
 }

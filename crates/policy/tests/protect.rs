@@ -148,7 +148,7 @@ fn exhausted(for_s: f64, see: impl Fn(f64, &mut Sight, &mut NodeSight)) -> Optio
             nodes: &nodes,
             ..seen
         };
-        if let Some(cause) = exhaustion.look(&seen, pages(), PAGE) {
+        if let Some(cause) = exhaustion.look(&seen, pages(), 0, PAGE) {
             return Some((now_s, cause));
         }
         tick += 1;
@@ -225,8 +225,42 @@ fn without_a_floor_nobody_is_killed() {
             stolen: u64::from(tick),
             ..sight(&nodes)
         };
-        assert_eq!(exhaustion.look(&seen, Pages::default(), PAGE), None);
+        assert_eq!(exhaustion.look(&seen, Pages::default(), 0, PAGE), None);
     }
+}
+
+/// Locked pages stand in for the floor, and cannot be reclaimed: what can is used up sooner, and then
+/// the kernel would kill.
+#[test]
+fn what_is_locked_is_nothing_to_reclaim() {
+    let ends = |locked: u64, taken: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.1));
+        (0..2000u64).find_map(|tick| {
+            // `taken` pages a look, of the 100000 that are not locked.
+            let file = 100_000u64.saturating_sub(taken * tick);
+            let nodes = [NodeSight {
+                free: 4_500,
+                file,
+                ..node()
+            }];
+            let seen = Sight {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                locked,
+                ..sight(&nodes)
+            };
+            protect.look(&seen).exhausted.map(|_| file)
+        })
+    };
+    // All of the floor and more is locked. 60000 pages a second, and a kill takes a tenth of one.
+    let left = ends(200_000, 300).unwrap();
+    assert!((4_000..12_000).contains(&left), "{left}");
+    // Nobody takes any: there is no need for them.
+    assert_eq!(ends(200_000, 0), None);
+    // Slowly: nearly all of it is used first.
+    let left = ends(200_000, 60).unwrap();
+    assert!(left < 2_000, "{left}");
 }
 
 /// Clean pages when it is said that memory is exhausted; anonymous memory takes `taken` of them at each
@@ -455,41 +489,78 @@ fn auto_stands_still_while_nothing_is_reclaimed() {
     assert_eq!(auto.percent(), 10.0);
 }
 
-#[test]
-fn anonymous_memory_is_reclaimed_ahead_within_bounds() {
-    let look = |node: NodeSight, swap_free| {
-        let nodes = [node];
+/// What is reclaimed in place of kswapd at a second look, 5 ms after the first; `taken`: free pages
+/// that were gone in between, `lost`: clean ones.
+fn ahead(node: NodeSight, taken: u64, lost: u64, swap_free: u64) -> Option<u64> {
+    let mut protect = Protect::new(Config::default(), PAGE);
+    let mut outcome = None;
+    for (now_s, free, file) in [
+        (1.0, node.free + taken, node.file + lost),
+        (1.005, node.free, node.file),
+    ] {
+        let nodes = [NodeSight { free, file, ..node }];
         let seen = Sight {
+            now_s,
             swap_free,
             ..sight(&nodes)
         };
-        Protect::new(Config::default(), PAGE)
-            .look(&seen)
-            .reclaim_anon
-    };
+        outcome = protect.look(&seen).reclaim_anon;
+    }
+    outcome.map(|(id, bytes)| {
+        assert_eq!(id, 0);
+        bytes / PAGE
+    })
+}
+
+#[test]
+fn anonymous_memory_is_reclaimed_ahead_within_bounds() {
     let short = NodeSight {
+        free: 5_200,
         file: 170_000,
         ..node()
     };
-    let (id, bytes) = look(short, 90_000).unwrap();
+    // To high.
+    assert_eq!(ahead(short, 0, 100, 90_000), Some(800));
     // At most a 256th of the node at once.
-    assert_eq!((id, bytes / PAGE), (0, 3906));
+    assert_eq!(ahead(short, 20_000, 100, 90_000), Some(3906));
     // Neither below the anonymous floor, nor with more than half of what swap has left.
     let anon = NodeSight {
-        anon: 151_000,
+        anon: 150_500,
         ..short
     };
-    assert_eq!(look(anon, 90_000).unwrap().1 / PAGE, 1_000);
-    assert_eq!(look(short, 2_000).unwrap().1 / PAGE, 1_000);
-    assert_eq!(look(short, 0), None);
-    assert_eq!(
-        look(
-            NodeSight {
-                free: 90_000,
-                ..short
-            },
-            90_000
-        ),
-        None
-    );
+    assert_eq!(ahead(anon, 0, 100, 90_000), Some(500));
+    assert_eq!(ahead(short, 0, 100, 1_200), Some(600));
+    assert_eq!(ahead(short, 0, 100, 0), None);
+}
+
+/// Free pages are kept for what is taken until the next look, not for their own sake: what is kept
+/// free serves nobody.
+#[test]
+fn no_more_is_kept_free_than_is_taken_between_two_looks() {
+    let at = |free| NodeSight {
+        free,
+        file: 170_000,
+        ..node()
+    };
+    // Between the watermarks kswapd sleeps.
+    assert_eq!(ahead(at(5_600), 0, 100, 90_000), None);
+    assert_eq!(ahead(at(5_600), 400, 100, 90_000), None);
+    // It would not, at the next look: to twice what is taken.
+    assert_eq!(ahead(at(5_600), 700, 100, 90_000), Some(800));
+    // However fast: not above a 64th over low.
+    assert_eq!(ahead(at(5_000 + 15_625), 90_000, 100, 90_000), None);
+}
+
+/// A file cache that nobody takes is not defended: kswapd's work is left to it, with a stroke now and
+/// then so that it stays at anonymous pages.
+#[test]
+fn kswapd_is_left_to_its_work_while_clean_pages_hold() {
+    let at = |free| NodeSight {
+        free,
+        file: 170_000,
+        ..node()
+    };
+    assert_eq!(ahead(at(5_200), 20_000, 0, 90_000), None);
+    assert_eq!(ahead(at(4_900), 20_000, 0, 90_000), Some(64));
+    assert_eq!(ahead(at(4_900), 0, 31, 90_000), Some(64));
 }
