@@ -166,6 +166,9 @@ pub struct Scene {
     /// Ends the scene early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+    /// How many processes must have been killed, with `until = "killed"`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub kills: u32,
     /// Drop the page cache before the scene starts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drop_caches: bool,
@@ -176,8 +179,8 @@ pub struct Scene {
 pub enum Until {
     /// The first OOM kill (of any kind) in the scene.
     OomKill,
-    /// The first of the scene's workers whose process was killed by SIGKILL, by whomever: the
-    /// kernel or a daemon.
+    /// So many of the workers' processes as the scene's `kills` says (1) were killed by SIGKILL, by
+    /// whomever: the kernel or a daemon.
     Killed,
     /// All of the scene's workers that end by themselves have ended.
     Done,
@@ -214,6 +217,10 @@ pub struct Worker {
 
 fn one() -> u32 {
     1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// What a worker's process does.
