@@ -67,6 +67,12 @@ impl Ahead {
         }
     }
 
+    /// Pages a second by which free pages are taken, at their fastest of late.
+    #[must_use]
+    pub fn demand(&self) -> f64 {
+        self.demand
+    }
+
     /// Seconds between the last two looks, where it is near.
     #[must_use]
     pub fn interval_s(&self) -> f64 {

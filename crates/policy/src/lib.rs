@@ -5,6 +5,7 @@
 mod action;
 pub mod ahead;
 pub mod auto_floor;
+mod by_stalls;
 mod config;
 mod dentries;
 pub mod exhaustion;

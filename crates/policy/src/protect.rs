@@ -69,6 +69,8 @@ const STILL_S: f64 = 0.25;
 /// The same where steering is not in force yet, or the floor is broken.
 const WATCHFUL_S: f64 = 0.05;
 const SLOWER: f64 = 1.5;
+/// Swap that is used up within so long is as good as full.
+const SOON_S: f64 = 0.25;
 /// Below so many bytes a second nothing moves.
 const STILL_RATE: f64 = 4e6;
 /// How fast a rate that was seen is forgotten.
@@ -212,14 +214,16 @@ impl Protect {
         }
     }
 
-    /// Swap is full, free pages are short, and the floor or what is left to reclaim is near.
+    /// Swap is full or will be at once, free pages are short, and the floor or what is left to reclaim
+    /// is near.
     fn is_pressing(&self, seen: &Sight, whole: &NodeSight, floors: Pages) -> bool {
         let clean = whole.clean();
         let gap = whole.high.saturating_sub(whole.low);
         floors.clean_min > 0
             && whole.free < whole.high + gap
             && (clean + seen.locked <= clean_line(floors) || clean <= floors.clean_min)
-            && swap_is_full(seen, self.page_size)
+            && (swap_is_full(seen, self.page_size)
+                || seen.swap_free as f64 <= self.ahead.demand() * SOON_S)
     }
 
     /// Half of the time that the distance can be bridged in; near, the tick, and rarer as long as

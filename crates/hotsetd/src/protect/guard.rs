@@ -32,7 +32,7 @@ const AGAIN_S: f64 = 0.1;
 /// On a machine that is slow to look at (emulated ones) looks are rarer than the policy asks, so that
 /// they take no more than this share of a CPU; and this share when only a kill can help.
 const SHARE: f64 = 0.05;
-const SHARE_AT_WORST: f64 = 0.2;
+const SHARE_AT_WORST: f64 = 0.5;
 /// Nothing near for so long: vm.swappiness is forgotten in the journal as well.
 const DISARM_S: f64 = 30.0;
 /// Nearer than this the values that may be needed are journaled.
