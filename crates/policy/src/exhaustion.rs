@@ -39,6 +39,16 @@ struct Begun {
     stall_us: Option<u64>,
 }
 
+/// Pages that are used up until somebody who is chosen now has been killed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Soon {
+    /// Clean pages that must be left to reclaim, whatever is locked besides: without them the kernel
+    /// kills.
+    pub evictable: u64,
+    /// Of swap: what has no more left than this is as good as full.
+    pub swap: u64,
+}
+
 /// Watches for exhaustion.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exhaustion {
@@ -57,14 +67,13 @@ pub fn swap_is_full(seen: &Sight, page_size: u64) -> bool {
 }
 
 impl Exhaustion {
-    /// Takes a look; `floors` are those of the whole machine, `evictable` the clean pages that must be
-    /// left to reclaim whatever is locked besides: without them the kernel kills. Returns why memory
-    /// is exhausted, if it is.
+    /// Takes a look; `floors` are those of the whole machine. Returns why memory is exhausted, if it
+    /// is.
     pub fn look(
         &mut self,
         seen: &Sight,
         floors: Pages,
-        evictable: u64,
+        soon: Soon,
         page_size: u64,
     ) -> Option<Cause> {
         if let Some(stall) = seen.stall_us {
@@ -75,8 +84,8 @@ impl Exhaustion {
         // kswapd stops at high: a look that finds free pages just there finds a shortage.
         let short = whole.free < whole.high + whole.high.saturating_sub(whole.low);
         let clean = whole.clean();
-        let broken =
-            floors.clean_min > 0 && (clean + seen.locked <= floors.clean_min || clean <= evictable);
+        let broken = floors.clean_min > 0
+            && (clean + seen.locked <= floors.clean_min || clean <= soon.evictable);
         if !short || !broken || seen.now_s - self.last_s > GAP_S {
             self.begun = None;
         }
@@ -101,7 +110,7 @@ impl Exhaustion {
         if !taken || begun.looks < LOOKS {
             return None;
         }
-        let full = swap_is_full(seen, page_size);
+        let full = swap_is_full(seen, page_size) || seen.swap_free <= soon.swap;
         // Dirty pages will be clean soon, and then the floor may stand.
         let quarter = floors.clean_min / 4;
         let will_stand =

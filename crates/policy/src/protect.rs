@@ -2,7 +2,7 @@
 //! allocated.
 use crate::ahead::Ahead;
 use crate::auto_floor::{AutoFloor, Bounds, Type};
-use crate::exhaustion::{swap_is_full, Cause, Exhaustion, LOOKS};
+use crate::exhaustion::{swap_is_full, Cause, Exhaustion, Soon, LOOKS};
 use crate::floors::{clean_line, percent, Auto, Floors, Pages, Steer, Steering};
 use crate::sight::{NodeSight, Sight};
 
@@ -90,12 +90,13 @@ pub struct Protect {
     auto_clean: AutoFloor,
     /// Bytes a second at which room was seen to shrink.
     rate: f64,
-    /// The same of this moment.
+    /// Bytes a second at this moment by which all that there is falls, swap included: what a stream
+    /// reads does not count.
     recent: f64,
     pace_s: f64,
     /// Seconds that a kill takes, from the decision on.
     kill_s: f64,
-    before: Option<(f64, u64, u64)>,
+    before: Option<(f64, u64, u64, u64)>,
 }
 
 impl Protect {
@@ -150,11 +151,15 @@ impl Protect {
         self.kill_s = (self.kill_s + took_s.clamp(0.0, 1.0)) / 2.0;
     }
 
-    /// Clean pages that reclaim takes until somebody who is chosen now has been killed. What is locked
-    /// serves nobody there: without them the kernel would kill first. Never more than the floor.
-    fn evictable(&self, clean_min: u64) -> u64 {
+    /// What is used up during a kill, at the rate at which memory is taken: never more than the floor,
+    /// nor than a quarter of swap.
+    fn soon(&self, clean_min: u64, swap_total: u64) -> Soon {
         let seconds = self.kill_s + f64::from(LOOKS + 1) * self.ahead.interval_s();
-        ((self.recent * seconds / self.page_size as f64) as u64).min(clean_min)
+        let pages = (self.recent * seconds / self.page_size as f64) as u64;
+        Soon {
+            evictable: pages.min(clean_min),
+            swap: pages.min(swap_total / 4),
+        }
     }
 
     /// Pages above the hard floor at which it counts as broken, for a kill takes its time and memory
@@ -183,8 +188,8 @@ impl Protect {
             clean_min: floors.clean_min + lead,
             ..floors
         };
-        let evictable = self.evictable(floors.clean_min);
-        let exhausted = self.exhaustion.look(seen, sooner, evictable, page_size);
+        let soon = self.soon(floors.clean_min, seen.swap_total);
+        let exhausted = self.exhaustion.look(seen, sooner, soon, page_size);
         self.ahead.look(seen);
         let reclaim_anon = match steered.to {
             Steer::Anon if config.anon_reclaim && !steered.both => {
@@ -231,17 +236,17 @@ impl Protect {
     fn next_s(&mut self, seen: &Sight, whole: &NodeSight, distance: u64) -> f64 {
         let tick_s = self.config.tick_s;
         let room = whole.free + whole.clean() + seen.locked;
-        let now = (seen.now_s, room, seen.stolen);
+        let now = (seen.now_s, room, seen.stolen, room + seen.swap_free);
         let before = self.before.replace(now);
         let mut moved = true;
-        if let Some((then_s, then, stolen)) = before {
+        if let Some((then_s, then, stolen, all)) = before {
             let elapsed_s = (seen.now_s - then_s).max(1e-4);
             let bytes = |pages: u64| (pages * self.page_size) as f64 / elapsed_s;
             let fall = bytes(then.saturating_sub(room));
             let faded = self.rate * (-elapsed_s / RATE_HALF_LIFE_S).exp2();
             self.rate = faded.max(fall);
             // Net of what comes back, over a few looks.
-            let net = (then as f64 - room as f64) * self.page_size as f64 / elapsed_s;
+            let net = (all as f64 - now.3 as f64) * self.page_size as f64 / elapsed_s;
             let weight = (-elapsed_s / RECENT_S).exp();
             self.recent = (self.recent * weight + net * (1.0 - weight)).max(0.0);
             moved = fall.max(bytes(seen.stolen.saturating_sub(stolen))) > STILL_RATE;

@@ -1,6 +1,6 @@
 //! Floors, exhaustion and the victim, each by its concern; what must happen and what must not.
 use policy::auto_floor::{AutoFloor, Bounds, Type};
-use policy::exhaustion::{Cause, Exhaustion};
+use policy::exhaustion::{Cause, Exhaustion, Soon};
 use policy::floors::{Auto, Floors, Pages, Size, Steer, Steering};
 use policy::protect::{Config, Protect};
 use policy::sight::{NodeSight, Sight};
@@ -174,7 +174,7 @@ fn exhausted(for_s: f64, see: impl Fn(f64, &mut Sight, &mut NodeSight)) -> Optio
             nodes: &nodes,
             ..seen
         };
-        if let Some(cause) = exhaustion.look(&seen, pages(), 0, PAGE) {
+        if let Some(cause) = exhaustion.look(&seen, pages(), Soon::default(), PAGE) {
             return Some((now_s, cause));
         }
         tick += 1;
@@ -251,8 +251,40 @@ fn without_a_floor_nobody_is_killed() {
             stolen: u64::from(tick),
             ..sight(&nodes)
         };
-        assert_eq!(exhaustion.look(&seen, Pages::default(), 0, PAGE), None);
+        assert_eq!(
+            exhaustion.look(&seen, Pages::default(), Soon::default(), PAGE),
+            None
+        );
     }
+}
+
+/// Swap that a hog uses up before it can be killed is no room; one that is used slowly is.
+#[test]
+fn swap_that_is_gone_before_the_kill_is_full() {
+    let swap_at_the_kill = |taken: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.1));
+        (0..4000u64).find_map(|tick| {
+            let nodes = [NodeSight {
+                free: 4_500,
+                file: 140_000,
+                ..node()
+            }];
+            let seen = Sight {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                swapped_out: tick * taken,
+                swap_free: 100_000u64.saturating_sub(taken * tick),
+                ..sight(&nodes)
+            };
+            protect.look(&seen).exhausted.map(|_| seen.swap_free)
+        })
+    };
+    // 60000 pages a second, a kill takes a tenth of one: at most a quarter of swap is given up.
+    let left = swap_at_the_kill(300).unwrap();
+    assert!((4_000..12_000).contains(&left), "{left}");
+    let left = swap_at_the_kill(30).unwrap();
+    assert!(left < 2_500, "{left}");
 }
 
 /// Locked pages stand in for the floor, and cannot be reclaimed: what can is used up sooner, and then

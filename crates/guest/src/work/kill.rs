@@ -1,5 +1,5 @@
 //! A worker that kills the daemon, and sees whether the next one puts all right.
-use anyhow::{ensure, Context, Result};
+use anyhow::{bail, Context, Result};
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -51,10 +51,9 @@ pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) 
         // To a tenth of a millisecond: a write takes less than one.
         let wait = least * 1000 + random.next() % ((most - least) * 1000 + 1);
         std::thread::sleep(Duration::from_micros(wait));
-        ensure!(
-            first.try_wait()?.is_none(),
-            "time {time}: the daemon ended before it was killed; see the console"
-        );
+        if let Some(status) = first.try_wait()? {
+            bail!("time {time}: the daemon ended before it was killed: {status}; see the console");
+        }
         if plan.stopped_ms > 0 {
             stop(&first, plan, &originals, &mut tally)?;
         }
