@@ -188,6 +188,12 @@ impl Guard {
         self.no_anon_reclaim = true;
     }
 
+    /// May vm.swappiness be changed now?
+    #[must_use]
+    pub fn is_armed(&self) -> bool {
+        self.armed && !self.series
+    }
+
     /// For a guard that takes this one's place.
     pub fn take_herald(&mut self) -> Option<Herald> {
         self.herald.take()
