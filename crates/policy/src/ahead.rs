@@ -4,17 +4,18 @@
 //! they are down to the two youngest, eviction falls through to files, for as long as those have old
 //! generations no aging is due (`should_run_aging` and `isolate_folios` in mm/vmscan.c). Reclaim
 //! that is asked for anonymous pages alone makes that aging due: a few pages of it now and then
-//! (**pump**) keep kswapd at anonymous pages. Only while clean pages fall all the same is kswapd
-//! forestalled altogether.
+//! (**pump**) keep kswapd at anonymous pages. The classic LRU trims a file list that is large and
+//! inactive whatever the knob says (`cache_trim_mode`): there kswapd is **forestalled** altogether.
 //!
-//! That costs memory, so it is not the rule: what is kept free serves nobody, and while kswapd
-//! sleeps the kernel's per-CPU lists of free pages grow (`nr_pcp_high` in mm/page_alloc.c).
+//! That costs memory: what is kept free serves nobody, and while kswapd sleeps the kernel's per-CPU
+//! lists of free pages grow (`nr_pcp_high` in mm/page_alloc.c). So kswapd is let at it as long as
+//! clean pages hold, and each time that they fall then, it is distrusted for twice as long.
 use crate::exhaustion::swap_is_full;
 use crate::floors::{clean_line, Pages};
 use crate::sight::{NodeSight, Sight};
 
 /// At most this share of a node at once.
-const AT_ONCE: u64 = 256;
+const AT_ONCE: u64 = 64;
 /// Fewer pages are not worth the asking: reclaim goes by 32. A fall of fewer is none.
 const LEAST: u64 = 32;
 /// A stroke of the pump, pages: a batch of MGLRU's eviction.
@@ -23,8 +24,13 @@ const STROKE: u64 = 64;
 const FAR_APART_S: f64 = 0.05;
 /// How fast it is forgotten how fast free pages were taken.
 const HALF_LIFE_S: f64 = 0.5;
-/// Clean pages that fell are watched for so long.
-const FALLING_S: f64 = 0.25;
+/// kswapd is forestalled for so long at first, and at most; it has behaved if clean pages hold for so
+/// long without.
+const DISTRUST_S: f64 = 0.25;
+const DISTRUST_MOST_S: f64 = 60.0;
+const TRUST_S: f64 = 10.0;
+/// Not asked for so long, it begins anew.
+const EPISODE_S: f64 = 1.0;
 
 /// Free, stolen and clean pages at a look.
 #[derive(Clone, Copy, Debug)]
@@ -36,13 +42,29 @@ struct Before {
 }
 
 /// Knows how fast free pages are taken, how far apart looks are, and whether clean pages fall.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// Pages a second.
     demand: f64,
     interval_s: f64,
-    falling_until_s: f64,
+    /// kswapd is forestalled until then, and next time for so long.
+    until_s: f64,
+    distrust_s: f64,
+    asked_s: f64,
     before: Option<Before>,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Ahead {
+            demand: 0.0,
+            interval_s: 0.0,
+            until_s: f64::NEG_INFINITY,
+            distrust_s: DISTRUST_S,
+            asked_s: f64::NEG_INFINITY,
+            before: None,
+        }
+    }
 }
 
 impl Ahead {
@@ -62,8 +84,14 @@ impl Ahead {
         let taken = (then.free + freed).saturating_sub(now.free) as f64 / elapsed_s;
         self.demand = (self.demand * (-elapsed_s / HALF_LIFE_S).exp2()).max(taken);
         self.interval_s = elapsed_s.min(FAR_APART_S);
-        if now.clean + LEAST <= then.clean {
-            self.falling_until_s = now.at_s + FALLING_S;
+        let asked = now.at_s - self.asked_s < EPISODE_S;
+        if asked && now.at_s >= self.until_s {
+            if now.clean + LEAST <= then.clean {
+                self.until_s = now.at_s + self.distrust_s;
+                self.distrust_s = (self.distrust_s * 2.0).min(DISTRUST_MOST_S);
+            } else if now.at_s - self.until_s >= TRUST_S {
+                self.distrust_s = DISTRUST_S;
+            }
         }
     }
 
@@ -83,11 +111,15 @@ impl Ahead {
     /// of what swap has room for.
     #[must_use]
     pub fn wanted(
-        &self,
+        &mut self,
         seen: &Sight,
         page_size: u64,
         of: impl Fn(&NodeSight) -> Pages,
     ) -> Option<(u32, u64)> {
+        if seen.now_s - self.asked_s >= EPISODE_S {
+            self.until_s = seen.now_s + self.distrust_s;
+        }
+        self.asked_s = seen.now_s;
         if swap_is_full(seen, page_size) {
             return None;
         }
@@ -109,7 +141,7 @@ impl Ahead {
 
     /// Pages, for what `node` has free.
     fn stroke(&self, now_s: f64, node: &NodeSight) -> u64 {
-        if now_s >= self.falling_until_s {
+        if now_s >= self.until_s {
             // kswapd is at it, or about to be.
             return if node.free < node.low { STROKE } else { 0 };
         }
