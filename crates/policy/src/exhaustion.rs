@@ -28,6 +28,11 @@ const GAP_S: f64 = 2.0;
 /// Swap that took fewer pages in [`LONG_PATIENCE_S`] takes none.
 const TRICKLE: u64 = 64;
 
+/// And only if reclaim was called for in vain so often meanwhile: a machine that merely stands still, or
+/// gets no CPU, swaps nothing either. As often as the kernel itself tries before it kills
+/// (`MAX_RECLAIM_RETRIES` in mm/internal.h).
+const IN_VAIN: u64 = 16;
+
 /// The counters when the shortage began.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
@@ -133,7 +138,8 @@ impl Exhaustion {
             return Some(Cause::SwapFull);
         }
         let swapped = seen.swapped_out.saturating_sub(begun.swapped_out);
-        if swapped < TRICKLE && whole.free < whole.low {
+        let in_vain = seen.allocstall.saturating_sub(begun.allocstall) >= IN_VAIN;
+        if swapped < TRICKLE && in_vain && whole.free < whole.low {
             return Some(Cause::SwapStuck);
         }
         if swapped >= TRICKLE {

@@ -203,6 +203,13 @@ fn each_sign_alone_misleads() {
         seen.swap_free = 50_000;
         seen.swapped_out = (now_s * 1000.0) as u64;
     });
+    none(
+        "swap takes nothing, for the machine stands still",
+        &|now_s, seen, _| {
+            seen.swap_free = 50_000;
+            seen.allocstall = now_s as u64;
+        },
+    );
     none("it comes and goes", &|now_s, _, node| {
         if ((now_s * 200.0).round() as u64).is_multiple_of(2) {
             node.free = 7_000;
@@ -227,8 +234,9 @@ fn dirty_pages_and_stuck_swap_are_waited_for_but_not_for_ever() {
     })
     .unwrap();
     assert!((0.5..1.0).contains(&at_s), "{at_s}");
-    let stuck = exhausted(5.0, |_, seen, node| {
+    let stuck = exhausted(5.0, |now_s, seen, node| {
         seen.swap_free = 50_000;
+        seen.allocstall = (now_s * 100.0) as u64;
         node.free = 4_500;
     });
     assert_eq!(stuck.map(|(_, cause)| cause), Some(Cause::SwapStuck));
