@@ -22,6 +22,11 @@ install: all
 	sed 's|/usr/sbin/hotsetd|$(PREFIX)/sbin/hotsetd|' dist/systemd/hotsetd.service \
 		> $(DESTDIR)$(UNITDIR)/hotsetd.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
+# Not where systemd looks for drop-ins: it is off until the administrator links it there.
+	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd
+	sed 's|/usr/share/hotset|$(PREFIX)/share/hotset|' dist/systemd/lock_mb.conf \
+		> $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
+	chmod 644 $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
 # What the administrator wrote is never written over.
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf ] || install -m 644 \
 		dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf

@@ -124,7 +124,7 @@ impl<'a> Stage<'a> {
             let elapsed = (now_ms() - begin) / 1e3;
             let over = match scene.until {
                 Some(Until::OomKill) => self.kills.count() > kills_before,
-                Some(Until::Killed) => self.killed.values().any(|&count| count > 0),
+                Some(Until::Killed) => self.killed.values().sum::<u64>() >= u64::from(scene.kills),
                 Some(Until::Done) => !self.busy(&names),
                 Some(Until::Settled) => self.settled(&names),
                 None => false,

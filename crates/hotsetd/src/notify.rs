@@ -1,12 +1,19 @@
 //! Telling systemd: ready, stopping, still alive, and what it shows as the unit's status.
+use crate::text::Text;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::os::fd::OwnedFd;
 
 /// The socket of sd_notify(3), or nothing where the environment names none.
 pub struct Notify {
     socket: Option<(OwnedFd, SocketAddrUnix)>,
+    /// What the unit says, and what holds now.
+    unit_s: Option<f64>,
     watchdog_s: Option<f64>,
 }
+
+/// The watchdog while a knob that steers reclaim may be changed: a daemon that is stopped then is
+/// killed, and `--restore` gives back, within this many seconds.
+const STRICT_S: f64 = 10.0;
 
 impl Notify {
     /// As `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` say.
@@ -20,6 +27,7 @@ impl Notify {
             .map(|us| us as f64 / 1e6);
         Notify {
             socket: variable("NOTIFY_SOCKET").and_then(|place| open(&place)),
+            unit_s: watchdog_s,
             watchdog_s,
         }
     }
@@ -28,6 +36,21 @@ impl Notify {
     /// advises.
     pub fn interval_s(&self) -> Option<f64> {
         self.watchdog_s.map(|seconds| seconds / 2.0)
+    }
+
+    /// Has systemd wait for less, or as long as the unit says again. Whether that is anything new.
+    pub fn be_strict(&mut self, strict: bool) -> bool {
+        let wanted_s = match strict {
+            true => self.unit_s.map(|seconds| seconds.min(STRICT_S)),
+            false => self.unit_s,
+        };
+        let changed = wanted_s != self.watchdog_s;
+        if let (Some(seconds), true) = (wanted_s, changed) {
+            let words = Text::<48>::of(format_args!("WATCHDOG_USEC={:.0}", seconds * 1e6));
+            self.watchdog_s = wanted_s;
+            self.send(words.as_str());
+        }
+        changed
     }
 
     /// Sends it, such as `READY=1`. Whether systemd takes it makes no difference to the daemon.

@@ -38,7 +38,7 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
     let signals = Signals::new()?;
     let timer = Timer::new()?;
     let look_timer = Timer::new()?;
-    let notify = Notify::from_environment();
+    let mut notify = Notify::from_environment();
     if !config.dry_run {
         harden_against_want(&mut log);
     }
@@ -75,12 +75,12 @@ pub fn run(options: &Options, config: crate::config::Config, mut log: Log) -> io
         options,
         timer: &timer,
         look_timer: &look_timer,
-        notify: &notify,
+        notify: &mut notify,
         told_s: harden::now_s(),
         sampled_s: 0.0,
     };
     awake.sample(&mut daemon);
-    notify.send("READY=1");
+    awake.notify.send("READY=1");
 
     let mut events = Vec::with_capacity(16);
     let stopped = 'loops: loop {
@@ -249,7 +249,7 @@ struct Awake<'a> {
     options: &'a Options,
     timer: &'a Timer,
     look_timer: &'a Timer,
-    notify: &'a Notify,
+    notify: &'a mut Notify,
     told_s: f64,
     sampled_s: f64,
 }
@@ -260,10 +260,7 @@ impl Awake<'_> {
         self.sampled_s = harden::now_s();
         if let Some(interval_s) = self.notify.interval_s() {
             next_s = next_s.min(interval_s);
-            if self.sampled_s - self.told_s >= interval_s / 2.0 {
-                self.notify.send("WATCHDOG=1");
-                self.told_s = self.sampled_s;
-            }
+            self.tell_alive(self.sampled_s, interval_s);
         }
         // Far from everything a fiftieth more costs nothing, and keeps one wakeup in ten seconds from
         // being a little more than one.
@@ -277,9 +274,25 @@ impl Awake<'_> {
         let Some(next_s) = daemon.look() else {
             return;
         };
+        let strict = daemon.guard().is_some_and(|guard| guard.is_armed());
+        let changed = self.notify.be_strict(strict);
+        if let (Some(interval_s), true) = (self.notify.interval_s(), strict) {
+            if changed {
+                // A sample that is further off than that is too late to tell in.
+                self.timer.set(CLOSEST_S);
+            }
+            self.tell_alive(harden::now_s(), interval_s);
+        }
         let sample_s = self.sampled_s + daemon.state().next_sample_s - harden::now_s();
         if next_s < sample_s {
             self.look_timer.set(next_s);
+        }
+    }
+
+    fn tell_alive(&mut self, now_s: f64, interval_s: f64) {
+        if now_s - self.told_s >= interval_s / 2.0 {
+            self.notify.send("WATCHDOG=1");
+            self.told_s = now_s;
         }
     }
 

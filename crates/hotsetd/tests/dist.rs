@@ -47,6 +47,77 @@ fn systemd_takes_the_unit() {
     }
 }
 
+/// With the drop-in too, and each of its lines does something: an unknown one would only be warned of.
+#[test]
+fn systemd_takes_the_drop_in_for_lock_mb() {
+    let dir = tempfile::tempdir().unwrap();
+    let unit = read("dist/systemd/hotsetd.service");
+    let path = dir.path().join("hotsetd.service");
+    let program = env!("CARGO_BIN_EXE_hotsetd");
+    std::fs::write(&path, unit.replace("/usr/sbin/hotsetd", program)).unwrap();
+    let folder = dir.path().join("hotsetd.service.d");
+    std::fs::create_dir(&folder).unwrap();
+    let drop_in = read("dist/systemd/lock_mb.conf");
+    std::fs::write(folder.join("lock_mb.conf"), &drop_in).unwrap();
+    for line in drop_in.lines().filter(|line| !line.starts_with('#')) {
+        let (name, _) = line.split_once('=').unwrap_or((line, ""));
+        assert!(unit.contains(name), "{name} is nothing that the unit has");
+    }
+    let mut verify = Command::new("systemd-analyze");
+    match verify.args(["verify", "--man=no"]).arg(&path).output() {
+        Ok(done) => {
+            let words = String::from_utf8_lossy(&done.stderr).into_owned();
+            let ours = words
+                .lines()
+                .filter(|line| line.contains("hotsetd") || line.contains("lock_mb"));
+            assert!(done.status.success() && ours.count() == 0, "{words}");
+        }
+        Err(error) => eprintln!("NOT TESTED: the drop-in: systemd-analyze: {error}"),
+    }
+}
+
+/// The capabilities of unit and drop-in are enough to see and lock what another user's process has
+/// open, and those of the unit alone are not: the drop-in is needed.
+#[test]
+fn the_drop_in_lets_others_files_be_seen() {
+    let bounds = |words: &str| -> String {
+        let lines = words
+            .lines()
+            .filter_map(|line| line.strip_prefix("CapabilityBoundingSet="));
+        let names = lines.flat_map(str::split_whitespace);
+        let lower = names.map(|name| name.trim_start_matches("CAP_").to_lowercase());
+        lower.map(|name| format!(",+{name}")).collect()
+    };
+    let unit = bounds(&read("dist/systemd/hotsetd.service"));
+    let both = format!("{unit}{}", bounds(&read("dist/systemd/lock_mb.conf")));
+    // Nobody's sleep has its own program mapped, and a file open that is nobody's alone.
+    let script = r#"
+        file=$(mktemp) || exit 99
+        chown nobody "$file" && chmod 600 "$file" || exit 99
+        setpriv --reuid=nobody --clear-groups --bounding-set=-all sh -c 'exec sleep 60 < "$0"' "$file" &
+        child=$!
+        until [ "$(readlink /proc/$child/exe)" = "$(readlink -f "$(command -v sleep)")" ]; do
+            kill -0 $child || exit 99
+        done
+        try() {
+            setpriv --no-new-privs --inh-caps=-all --bounding-set=-all$1                 sh -c "cat /proc/$child/maps > /dev/null && cat /proc/$child/fd/0" 2> /dev/null
+        }
+        code=0
+        try "$2" || code=1
+        try "$1" && code=2
+        kill $child
+        rm "$file"
+        exit $code"#;
+    let mut sh = Command::new("sh");
+    match sh.args(["-c", script, "sh", &unit, &both]).output() {
+        Ok(done) if done.status.success() => {}
+        Ok(done) if matches!(done.status.code(), Some(1 | 2)) => {
+            panic!("{:?}: 1: not enough; 2: needless", done.status)
+        }
+        other => eprintln!("NOT TESTED: the drop-in's capabilities, for root only: {other:?}"),
+    }
+}
+
 /// The mounts that the unit asks for leave exactly the knobs to be written. Opened for writing
 /// only: nothing is written to this machine.
 #[test]
@@ -176,6 +247,7 @@ fn install_and_uninstall() {
         "opt/x/share/man/man8/hotsetd.8",
         "opt/x/share/man/man5/hotsetd.conf.5",
         "opt/x/lib/systemd/system/hotsetd.service",
+        "opt/x/share/hotset/systemd/lock_mb.conf",
         "etc/hotset/hotsetd.conf",
         "etc/hotset/hotsetd.conf.d",
     ] {

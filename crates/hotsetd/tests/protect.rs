@@ -127,7 +127,7 @@ fn the_administrators_swappiness_is_theirs() {
     let machine = FakeMachine::new();
     let mut memory = Memory::plenty();
     memory.free = machine.low();
-    memory.file = 160_000;
+    memory.file = 152_000;
     memory.write(&machine);
     let mut daemon = daemon(&machine, config());
     looks(&mut daemon, 2, |_| {});
@@ -136,7 +136,7 @@ fn the_administrators_swappiness_is_theirs() {
     memory.file = 400_000;
     memory.write(&machine);
     looks(&mut daemon, 60, |_| {});
-    memory.file = 160_000;
+    memory.file = 152_000;
     memory.write(&machine);
     looks(&mut daemon, 5, |_| {});
     assert_eq!(swappiness(&machine), "33");
@@ -149,7 +149,7 @@ fn what_a_killed_daemon_left_is_given_back() {
     let machine = FakeMachine::new();
     let mut memory = Memory::plenty();
     memory.free = machine.low();
-    memory.file = 160_000;
+    memory.file = 152_000;
     memory.write(&machine);
     let mut first = daemon(&machine, config());
     looks(&mut first, 2, |_| {});
@@ -490,7 +490,7 @@ fn looks_are_rare_far_away_and_quick_near_by() {
     // Two gigabytes of room at a gigabyte a second: half of that time.
     assert!(daemon.look().unwrap() > 0.5);
     memory.free = machine.low();
-    memory.file = 160_000;
+    memory.file = 152_000;
     memory.write(&machine);
     // As soon as a look costs at most its share of a CPU, here where nothing is optimized.
     let soon = |next_s: Option<f64>| (0.005..0.05).contains(&next_s.unwrap());

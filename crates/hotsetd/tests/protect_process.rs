@@ -94,6 +94,53 @@ fn killed_while_it_steers_the_next_start_gives_swappiness_back() {
     assert!(!machine.path("run/hotset/journal").exists());
 }
 
+/// systemd hears that it is to wait for less while reclaim is steered, so that a stopped daemon is found
+/// out soon; one that is stopped and then killed, as the watchdog does, leaves nothing behind.
+#[test]
+fn stopped_while_it_steers_the_watchdog_finds_it_out() {
+    let (machine, mut memory) = exhausted(&format!("{PROTECT}when = \"never\"\n"));
+    let place = machine.path("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&place).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let mut heard = Vec::new();
+    let mut hear = || {
+        let mut bytes = [0; 256];
+        while let Ok(length) = socket.recv(&mut bytes) {
+            heard.push(String::from_utf8_lossy(&bytes[..length]).into_owned());
+        }
+        heard.clone()
+    };
+    let mut command = std::process::Command::new(process::PROGRAM);
+    command
+        .env("NOTIFY_SOCKET", &place)
+        .env("WATCHDOG_USEC", "150000000");
+    let mut process = Process::start_as(command, machine.root(), &[]);
+    let swappiness = || machine.read("proc/sys/vm/swappiness").trim().to_owned();
+    take_until(&machine, &mut memory, "it steers", || swappiness() == "200");
+    let strict = "WATCHDOG_USEC=10000000".to_owned();
+    process.until("systemd is told", |_| hear().contains(&strict));
+    let alive = |heard: &[String]| heard.iter().filter(|one| *one == "WATCHDOG=1").count();
+    let before = alive(&hear());
+    // Twice within what it was given: memory goes on being taken, or it would not be near any more.
+    let mut more = || alive(&hear()) > before + 1;
+    let begun = Instant::now();
+    while !more() {
+        assert!(begun.elapsed() < process::PATIENCE, "no sign of life");
+        memory.take(&machine);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    process.signal(libc::SIGSTOP);
+    // It holds the lock: nothing is given back behind its back, or it would go on from there.
+    let mut early = Process::start(machine.root(), &["--restore"]);
+    assert!(!early.wait().success());
+    assert_eq!(swappiness(), "200");
+    process.signal(libc::SIGKILL);
+    process.wait();
+    let mut restore = Process::start(machine.root(), &["--restore"]);
+    assert!(restore.wait().success());
+    assert_eq!(swappiness(), "60");
+}
+
 #[test]
 fn switched_off_by_a_reload_everything_is_as_before() {
     let (machine, mut memory) = exhausted(&format!("{PROTECT}when = \"never\"\n"));

@@ -1,10 +1,14 @@
-//! A floor that is found out: up while pages of its type that were needed are evicted, down while
-//! those of the other are or nothing would be lost, within bounds.
+//! A floor that is found out, within bounds: clean pages' by how long tasks stall; where the kernel
+//! does not tell of stalls, and for anonymous pages, by refaults.
 //!
-//! What is made small is the sum of both types' refaults. A file page that is read again within the
-//! refault distance of memory (`workingset_activate_file`) says that the floor is too low; a stream's
-//! pages never are. A floor that binds and loses nothing is lowered slowly: it may be larger than
-//! what is needed.
+//! Refaults alone mislead. A file page that is read again within the refault distance of memory
+//! (`workingset_activate_file`) says that the floor is too low, but beside a stream a hot set comes
+//! back later than that, and the kernel takes it for a part of the stream. Its readers stall all the
+//! same, so it is tried out where they stall least: see [`crate::by_stalls`].
+//!
+//! By refaults, what is made small is the sum of both types': up while pages of its own type that were
+//! needed are evicted, down while those of the other are, or nothing would be lost.
+use crate::by_stalls::ByStalls;
 use crate::sight::Sight;
 
 /// Bounds and start of [`AutoFloor`], in percent of memory.
@@ -49,6 +53,7 @@ pub struct AutoFloor {
     begun: Option<(f64, u64, u64, u64)>,
     /// Did the floor bind at a look of this period?
     bound: bool,
+    by_stalls: ByStalls,
 }
 
 impl AutoFloor {
@@ -60,6 +65,7 @@ impl AutoFloor {
             percent: START.clamp(bounds.least, bounds.most),
             begun: None,
             bound: false,
+            by_stalls: ByStalls::new(bounds),
         }
     }
 
@@ -72,6 +78,12 @@ impl AutoFloor {
     /// Takes a look; `binds`: reclaim is being kept away from this type. Returns whether the floor
     /// has changed.
     pub fn look(&mut self, seen: &Sight, binds: bool) -> bool {
+        if self.under == Type::Clean {
+            let found = self.by_stalls.look(seen, self.percent);
+            if self.by_stalls.can_tell() {
+                return found.is_some_and(|percent| self.set(percent));
+            }
+        }
         let (own, other) = match self.under {
             Type::Anon => (seen.needed_anon, seen.needed_file),
             Type::Clean => (seen.needed_file, seen.needed_anon),
@@ -100,8 +112,12 @@ impl AutoFloor {
             (false, false) if bound => PROBE,
             _ => 1.0,
         };
+        self.set(self.percent * factor)
+    }
+
+    fn set(&mut self, percent: f64) -> bool {
         let before = self.percent;
-        self.percent = (before * factor).clamp(self.bounds.least, self.bounds.most);
+        self.percent = percent.clamp(self.bounds.least, self.bounds.most);
         self.percent != before
     }
 }

@@ -17,7 +17,7 @@ pub enum Cause {
 /// In force for so long and at so many looks before it counts. Longer would cost the floor: at a
 /// gigabyte a second this is 5 MB of it.
 const PATIENCE_S: f64 = 0.005;
-const LOOKS: u32 = 3;
+pub(crate) const LOOKS: u32 = 3;
 /// So long where it may pass by itself: writeback is under way, or swap is only slow.
 const LONG_PATIENCE_S: f64 = 0.6;
 /// And so long when PSI is on and says that nobody waits.
@@ -28,6 +28,11 @@ const GAP_S: f64 = 2.0;
 /// Swap that took fewer pages in [`LONG_PATIENCE_S`] takes none.
 const TRICKLE: u64 = 64;
 
+/// And only if reclaim was called for in vain so often meanwhile: a machine that merely stands still, or
+/// gets no CPU, swaps nothing either. As often as the kernel itself tries before it kills
+/// (`MAX_RECLAIM_RETRIES` in mm/internal.h).
+const IN_VAIN: u64 = 16;
+
 /// The counters when the shortage began.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
@@ -37,6 +42,16 @@ struct Begun {
     allocstall: u64,
     swapped_out: u64,
     stall_us: Option<u64>,
+}
+
+/// Pages that are used up until somebody who is chosen now has been killed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Soon {
+    /// Clean pages that must be left to reclaim, whatever is locked besides: without them the kernel
+    /// kills.
+    pub evictable: u64,
+    /// Of swap: what has no more left than this is as good as full.
+    pub swap: u64,
 }
 
 /// Watches for exhaustion.
@@ -59,7 +74,13 @@ pub fn swap_is_full(seen: &Sight, page_size: u64) -> bool {
 impl Exhaustion {
     /// Takes a look; `floors` are those of the whole machine. Returns why memory is exhausted, if it
     /// is.
-    pub fn look(&mut self, seen: &Sight, floors: Pages, page_size: u64) -> Option<Cause> {
+    pub fn look(
+        &mut self,
+        seen: &Sight,
+        floors: Pages,
+        soon: Soon,
+        page_size: u64,
+    ) -> Option<Cause> {
         if let Some(stall) = seen.stall_us {
             let first = *self.psi_first.get_or_insert(stall);
             self.psi_lives |= stall > first;
@@ -67,7 +88,9 @@ impl Exhaustion {
         let whole = seen.whole();
         // kswapd stops at high: a look that finds free pages just there finds a shortage.
         let short = whole.free < whole.high + whole.high.saturating_sub(whole.low);
-        let broken = floors.clean_min > 0 && whole.clean() + seen.locked <= floors.clean_min;
+        let clean = whole.clean();
+        let broken = floors.clean_min > 0
+            && (clean + seen.locked <= floors.clean_min || clean <= soon.evictable);
         if !short || !broken || seen.now_s - self.last_s > GAP_S {
             self.begun = None;
         }
@@ -92,9 +115,11 @@ impl Exhaustion {
         if !taken || begun.looks < LOOKS {
             return None;
         }
-        let full = swap_is_full(seen, page_size);
+        let full = swap_is_full(seen, page_size) || seen.swap_free <= soon.swap;
         // Dirty pages will be clean soon, and then the floor may stand.
-        let will_stand = whole.file + seen.locked > floors.clean_min + floors.clean_min / 4;
+        let quarter = floors.clean_min / 4;
+        let will_stand =
+            whole.unclean > quarter && whole.file + seen.locked > floors.clean_min + quarter;
         let mut patience_s = match full && !will_stand {
             true => PATIENCE_S,
             false => LONG_PATIENCE_S,
@@ -113,7 +138,8 @@ impl Exhaustion {
             return Some(Cause::SwapFull);
         }
         let swapped = seen.swapped_out.saturating_sub(begun.swapped_out);
-        if swapped < TRICKLE && whole.free < whole.low {
+        let in_vain = seen.allocstall.saturating_sub(begun.allocstall) >= IN_VAIN;
+        if swapped < TRICKLE && in_vain && whole.free < whole.low {
             return Some(Cause::SwapStuck);
         }
         if swapped >= TRICKLE {

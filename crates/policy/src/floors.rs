@@ -109,16 +109,22 @@ pub enum Steer {
     File,
 }
 
-/// Clean pages below so many times their floor are steered away from: a floor that is only defended
-/// when it is reached is broken by whatever comes between two looks.
+/// Clean pages below so many times their floor are steered away from at most: a floor that is only
+/// defended when it is reached is broken by whatever comes between two looks, ...
 const LINE: f64 = 1.25;
-/// It is given back only above this, ...
-const CLEAR: f64 = 1.4;
+/// ... at least, for what is above its floor is nobody's due, and one and a half times what kswapd
+/// takes at once, high - low, ...
+const LEAST_LINE: f64 = 1.02;
+/// ... and in between by what they fell by in so many seconds at their fastest of late.
+const AHEAD_S: f64 = 0.1;
+const HALF_LIFE_S: f64 = 2.0;
+/// Given back only so many times as far above the floor as the line is, ...
+const CLEAR: f64 = 1.6;
 /// ... or when memory has not been short for so long, and in no case sooner.
 const CALM_S: f64 = 2.0;
 const HOLD_S: f64 = 0.25;
 
-/// The clean pages below which reclaim is steered to anonymous ones.
+/// The clean pages below which reclaim is steered to anonymous ones, at most.
 #[must_use]
 pub fn clean_line(floors: Pages) -> u64 {
     (floors.clean_min.max(floors.clean_low) as f64 * LINE) as u64
@@ -138,6 +144,9 @@ pub struct Steering {
     /// When it was last changed, and when there was last a reason for it.
     since_s: f64,
     reason_s: f64,
+    /// Pages a second by which clean pages fell, and time and clean pages of the last look.
+    fall: f64,
+    before: Option<(f64, u64)>,
 }
 
 /// What a look at the floors gave.
@@ -155,6 +164,7 @@ impl Steering {
     pub fn look(&mut self, seen: &Sight, floors: impl Fn(&NodeSight) -> Pages) -> Steered {
         let total: u64 = seen.nodes.iter().map(|node| node.managed).sum();
         let (mut anon, mut file, mut both) = (false, false, false);
+        self.follow(seen);
         // What must be so for the steering that is in force to be given back.
         let mut clear = true;
         let mut short = false;
@@ -163,7 +173,9 @@ impl Steering {
             let floors = floors(node);
             let locked = (seen.locked as f64 * node.managed as f64 / total.max(1) as f64) as u64;
             let clean = node.clean() + locked;
-            let (line, near) = (clean_line(floors), near(node));
+            let (floor, near) = (floors.clean_min.max(floors.clean_low), near(node));
+            let margin = self.margin(node, floors);
+            let line = floor + margin;
             let spare = node.free.saturating_sub(node.high);
             let above = clean.saturating_sub(line);
             distance = distance.min(spare + above.min(node.anon.saturating_sub(floors.anon_min)));
@@ -176,7 +188,7 @@ impl Steering {
                 file = true;
             }
             both |= node.free < node.high && clean <= floors.clean_min && anon_low;
-            let far_above = (floors.clean_min.max(floors.clean_low) as f64 * CLEAR) as u64;
+            let far_above = floor + (margin as f64 * CLEAR) as u64;
             clear &= match self.now {
                 Steer::Anon => clean >= far_above,
                 Steer::File => node.anon as f64 >= floors.anon_min as f64 * 1.05,
@@ -199,6 +211,24 @@ impl Steering {
         }
     }
 
+    /// How fast clean pages fall.
+    fn follow(&mut self, seen: &Sight) {
+        let clean = seen.nodes.iter().map(NodeSight::clean).sum::<u64>() + seen.locked;
+        if let Some((then_s, then)) = self.before.replace((seen.now_s, clean)) {
+            let elapsed_s = (seen.now_s - then_s).max(1e-3);
+            let fell = then.saturating_sub(clean) as f64 / elapsed_s;
+            self.fall = (self.fall * (-elapsed_s / HALF_LIFE_S).exp2()).max(fell);
+        }
+    }
+
+    /// Pages above its floor at which a node's clean pages are steered away from.
+    fn margin(&self, node: &NodeSight, floors: Pages) -> u64 {
+        let floor = floors.clean_min.max(floors.clean_low) as f64;
+        let gap = node.high.saturating_sub(node.low) as f64;
+        let least = (floor * (LEAST_LINE - 1.0)).max(gap * 1.5);
+        (self.fall * AHEAD_S).max(least).min(floor * (LINE - 1.0)) as u64
+    }
+
     fn settle(&mut self, now_s: f64, wanted: Steer, clear: bool, short: bool, at_once: bool) {
         if wanted == self.now {
             self.reason_s = now_s;
@@ -213,11 +243,7 @@ impl Steering {
             _ => held,
         };
         if change {
-            *self = Steering {
-                now: wanted,
-                since_s: now_s,
-                reason_s: now_s,
-            };
+            (self.now, self.since_s, self.reason_s) = (wanted, now_s, now_s);
         }
     }
 }

@@ -3,7 +3,9 @@
 //! Pure: no I/O, the clock is passed in, and nothing is allocated after [`Policy::new`]. The daemon,
 //! `hotset replay` and the lab's closed loop run this very code.
 mod action;
+pub mod ahead;
 pub mod auto_floor;
+mod by_stalls;
 mod config;
 mod dentries;
 pub mod exhaustion;

@@ -1,7 +1,8 @@
 //! Protection as a whole: a look in, what to do and when to look again out. Pure; nothing is
 //! allocated.
+use crate::ahead::Ahead;
 use crate::auto_floor::{AutoFloor, Bounds, Type};
-use crate::exhaustion::{swap_is_full, Cause, Exhaustion};
+use crate::exhaustion::{swap_is_full, Cause, Exhaustion, Soon, LOOKS};
 use crate::floors::{clean_line, percent, Auto, Floors, Pages, Steer, Steering};
 use crate::sight::{NodeSight, Sight};
 
@@ -45,6 +46,8 @@ pub struct Outcome {
     pub exhausted: Option<Cause>,
     /// It may come to that: the candidates should be known.
     pub brewing: bool,
+    /// Only a kill can help, and it may be due any moment: looks may cost what they cost.
+    pub pressing: bool,
     /// Reclaim so many bytes of anonymous memory on this node now.
     pub reclaim_anon: Option<(u32, u64)>,
     /// Seconds until the next look.
@@ -66,14 +69,14 @@ const STILL_S: f64 = 0.25;
 /// The same where steering is not in force yet, or the floor is broken.
 const WATCHFUL_S: f64 = 0.05;
 const SLOWER: f64 = 1.5;
+/// Swap that is used up within so long is as good as full.
+const SOON_S: f64 = 0.25;
 /// Below so many bytes a second nothing moves.
 const STILL_RATE: f64 = 4e6;
 /// How fast a rate that was seen is forgotten.
 const RATE_HALF_LIFE_S: f64 = 5.0;
 /// What goes on at this moment is an average over so long.
 const RECENT_S: f64 = 0.05;
-/// Proactive reclaim: at most this share of a node at once.
-const AT_ONCE: u64 = 256;
 
 /// What protection has learned.
 #[derive(Clone, Debug)]
@@ -82,16 +85,18 @@ pub struct Protect {
     page_size: u64,
     steering: Steering,
     exhaustion: Exhaustion,
+    ahead: Ahead,
     auto_anon: AutoFloor,
     auto_clean: AutoFloor,
     /// Bytes a second at which room was seen to shrink.
     rate: f64,
-    /// The same of this moment.
+    /// Bytes a second at this moment by which all that there is falls, swap included: what a stream
+    /// reads does not count.
     recent: f64,
     pace_s: f64,
     /// Seconds that a kill takes, from the decision on.
     kill_s: f64,
-    before: Option<(f64, u64, u64)>,
+    before: Option<(f64, u64, u64, u64)>,
 }
 
 impl Protect {
@@ -106,6 +111,7 @@ impl Protect {
             page_size: page_size.max(1),
             steering: Steering::default(),
             exhaustion: Exhaustion::default(),
+            ahead: Ahead::default(),
             rate: 0.0,
             recent: 0.0,
             before: None,
@@ -145,6 +151,17 @@ impl Protect {
         self.kill_s = (self.kill_s + took_s.clamp(0.0, 1.0)) / 2.0;
     }
 
+    /// What is used up during a kill, at the rate at which memory is taken: never more than the floor,
+    /// nor than a quarter of swap.
+    fn soon(&self, clean_min: u64, swap_total: u64) -> Soon {
+        let seconds = self.kill_s + f64::from(LOOKS + 1) * self.ahead.interval_s();
+        let pages = (self.recent * seconds / self.page_size as f64) as u64;
+        Soon {
+            evictable: pages.min(clean_min),
+            swap: pages.min(swap_total / 4),
+        }
+    }
+
     /// Pages above the hard floor at which it counts as broken, for a kill takes its time and memory
     /// is taken meanwhile: never more than what reclaim is steered by.
     fn lead(&self, clean_min: u64) -> u64 {
@@ -171,9 +188,13 @@ impl Protect {
             clean_min: floors.clean_min + lead,
             ..floors
         };
-        let exhausted = self.exhaustion.look(seen, sooner, page_size);
+        let soon = self.soon(floors.clean_min, seen.swap_total);
+        let exhausted = self.exhaustion.look(seen, sooner, soon, page_size);
+        self.ahead.look(seen);
         let reclaim_anon = match steered.to {
-            Steer::Anon if config.anon_reclaim && !steered.both => ahead(seen, page_size, of),
+            Steer::Anon if config.anon_reclaim && !steered.both => {
+                self.ahead.wanted(seen, page_size, of)
+            }
             _ => None,
         };
         let mut resized = false;
@@ -187,6 +208,7 @@ impl Protect {
             both: steered.both,
             exhausted,
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
+            pressing: self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors),
             reclaim_anon,
             next_s,
             floors,
@@ -197,22 +219,34 @@ impl Protect {
         }
     }
 
+    /// Swap is full or will be at once, free pages are short, and the floor or what is left to reclaim
+    /// is near.
+    fn is_pressing(&self, seen: &Sight, whole: &NodeSight, floors: Pages) -> bool {
+        let clean = whole.clean();
+        let gap = whole.high.saturating_sub(whole.low);
+        floors.clean_min > 0
+            && whole.free < whole.high + gap
+            && (clean + seen.locked <= clean_line(floors) || clean <= floors.clean_min)
+            && (swap_is_full(seen, self.page_size)
+                || seen.swap_free as f64 <= self.ahead.demand() * SOON_S)
+    }
+
     /// Half of the time that the distance can be bridged in; near, the tick, and rarer as long as
     /// nothing moves.
     fn next_s(&mut self, seen: &Sight, whole: &NodeSight, distance: u64) -> f64 {
         let tick_s = self.config.tick_s;
-        let room = whole.free + whole.clean();
-        let now = (seen.now_s, room, seen.stolen);
+        let room = whole.free + whole.clean() + seen.locked;
+        let now = (seen.now_s, room, seen.stolen, room + seen.swap_free);
         let before = self.before.replace(now);
         let mut moved = true;
-        if let Some((then_s, then, stolen)) = before {
+        if let Some((then_s, then, stolen, all)) = before {
             let elapsed_s = (seen.now_s - then_s).max(1e-4);
             let bytes = |pages: u64| (pages * self.page_size) as f64 / elapsed_s;
             let fall = bytes(then.saturating_sub(room));
             let faded = self.rate * (-elapsed_s / RATE_HALF_LIFE_S).exp2();
             self.rate = faded.max(fall);
             // Net of what comes back, over a few looks.
-            let net = (then as f64 - room as f64) * self.page_size as f64 / elapsed_s;
+            let net = (all as f64 - now.3 as f64) * self.page_size as f64 / elapsed_s;
             let weight = (-elapsed_s / RECENT_S).exp();
             self.recent = (self.recent * weight + net * (1.0 - weight)).max(0.0);
             moved = fall.max(bytes(seen.stolen.saturating_sub(stolen))) > STILL_RATE;
@@ -233,28 +267,4 @@ impl Protect {
         };
         half_s.max(self.pace_s)
     }
-}
-
-/// Anonymous memory to reclaim before kswapd wakes, which would take file pages as well: as much as
-/// lifts free pages a step above high, never anonymous pages below their floor, never more than swap
-/// has room for.
-fn ahead(seen: &Sight, page_size: u64, of: impl Fn(&NodeSight) -> Pages) -> Option<(u32, u64)> {
-    if swap_is_full(seen, page_size) {
-        return None;
-    }
-    let node = seen.nodes.iter().min_by_key(|node| {
-        // The one that is nearest to its watermark.
-        node.free as i64 - node.high as i64
-    })?;
-    let floors = of(node);
-    let step = (node.high - node.low.min(node.high)).max(node.managed / 64);
-    if node.free >= node.high + step / 2 || node.clean() >= 2 * clean_line(floors) {
-        return None;
-    }
-    let wanted = (node.high + step).saturating_sub(node.free);
-    let pages = wanted
-        .min(node.managed / AT_ONCE)
-        .min(node.anon.saturating_sub(floors.anon_min))
-        .min(seen.swap_free / 2);
-    (pages >= 32).then_some((node.id, pages * page_size))
 }

@@ -1,6 +1,6 @@
 //! Floors, exhaustion and the victim, each by its concern; what must happen and what must not.
 use policy::auto_floor::{AutoFloor, Bounds, Type};
-use policy::exhaustion::{Cause, Exhaustion};
+use policy::exhaustion::{Cause, Exhaustion, Soon};
 use policy::floors::{Auto, Floors, Pages, Size, Steer, Steering};
 use policy::protect::{Config, Protect};
 use policy::sight::{NodeSight, Sight};
@@ -94,7 +94,7 @@ fn steering_does_not_flutter_around_its_line() {
     let mut changes = 0;
     let mut before = Steer::Admin;
     for tick in 0..2000 {
-        // 18.75% is the line: a percent to and fro.
+        // 18.75% is the line where pages fall as fast as here: a percent to and fro.
         let file = 187_500 + if tick % 2 == 0 { 10_000 } else { 0 } - 5_000;
         let nodes = [NodeSight { file, ..node() }];
         let seen = Sight {
@@ -106,6 +106,32 @@ fn steering_does_not_flutter_around_its_line() {
         before = to;
     }
     assert_eq!((changes, before), (1, Steer::Anon));
+}
+
+/// What is above its floor is nobody's due: a cache that does not fall is defended at its floor only.
+#[test]
+fn the_line_is_where_the_fall_asks_for_it() {
+    let to = |file: u64, fell: u64| {
+        let mut steering = Steering::default();
+        let mut to = Steer::Admin;
+        for (now_s, file) in [(1.0, file + fell), (1.005, file)] {
+            let nodes = [NodeSight { file, ..node() }];
+            let seen = Sight {
+                now_s,
+                ..sight(&nodes)
+            };
+            to = steering.look(&seen, |_| pages()).to;
+        }
+        to
+    };
+    assert_eq!(to(154_000, 0), Steer::Admin);
+    assert_eq!(to(152_000, 0), Steer::Anon);
+    // 500 pages in 5 ms are 10000 in a tenth of a second.
+    assert_eq!(to(161_000, 500), Steer::Admin);
+    assert_eq!(to(159_000, 500), Steer::Anon);
+    // However fast they fall.
+    assert_eq!(to(188_000, 100_000), Steer::Admin);
+    assert_eq!(to(187_000, 100_000), Steer::Anon);
 }
 
 #[test]
@@ -148,7 +174,7 @@ fn exhausted(for_s: f64, see: impl Fn(f64, &mut Sight, &mut NodeSight)) -> Optio
             nodes: &nodes,
             ..seen
         };
-        if let Some(cause) = exhaustion.look(&seen, pages(), PAGE) {
+        if let Some(cause) = exhaustion.look(&seen, pages(), Soon::default(), PAGE) {
             return Some((now_s, cause));
         }
         tick += 1;
@@ -177,6 +203,13 @@ fn each_sign_alone_misleads() {
         seen.swap_free = 50_000;
         seen.swapped_out = (now_s * 1000.0) as u64;
     });
+    none(
+        "swap takes nothing, for the machine stands still",
+        &|now_s, seen, _| {
+            seen.swap_free = 50_000;
+            seen.allocstall = now_s as u64;
+        },
+    );
     none("it comes and goes", &|now_s, _, node| {
         if ((now_s * 200.0).round() as u64).is_multiple_of(2) {
             node.free = 7_000;
@@ -201,8 +234,9 @@ fn dirty_pages_and_stuck_swap_are_waited_for_but_not_for_ever() {
     })
     .unwrap();
     assert!((0.5..1.0).contains(&at_s), "{at_s}");
-    let stuck = exhausted(5.0, |_, seen, node| {
+    let stuck = exhausted(5.0, |now_s, seen, node| {
         seen.swap_free = 50_000;
+        seen.allocstall = (now_s * 100.0) as u64;
         node.free = 4_500;
     });
     assert_eq!(stuck.map(|(_, cause)| cause), Some(Cause::SwapStuck));
@@ -225,8 +259,74 @@ fn without_a_floor_nobody_is_killed() {
             stolen: u64::from(tick),
             ..sight(&nodes)
         };
-        assert_eq!(exhaustion.look(&seen, Pages::default(), PAGE), None);
+        assert_eq!(
+            exhaustion.look(&seen, Pages::default(), Soon::default(), PAGE),
+            None
+        );
     }
+}
+
+/// Swap that a hog uses up before it can be killed is no room; one that is used slowly is.
+#[test]
+fn swap_that_is_gone_before_the_kill_is_full() {
+    let swap_at_the_kill = |taken: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.1));
+        (0..4000u64).find_map(|tick| {
+            let nodes = [NodeSight {
+                free: 4_500,
+                file: 140_000,
+                ..node()
+            }];
+            let seen = Sight {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                swapped_out: tick * taken,
+                swap_free: 100_000u64.saturating_sub(taken * tick),
+                ..sight(&nodes)
+            };
+            protect.look(&seen).exhausted.map(|_| seen.swap_free)
+        })
+    };
+    // 60000 pages a second, a kill takes a tenth of one: at most a quarter of swap is given up.
+    let left = swap_at_the_kill(300).unwrap();
+    assert!((4_000..12_000).contains(&left), "{left}");
+    let left = swap_at_the_kill(30).unwrap();
+    assert!(left < 2_500, "{left}");
+}
+
+/// Locked pages stand in for the floor, and cannot be reclaimed: what can is used up sooner, and then
+/// the kernel would kill.
+#[test]
+fn what_is_locked_is_nothing_to_reclaim() {
+    let ends = |locked: u64, taken: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.1));
+        (0..2000u64).find_map(|tick| {
+            // `taken` pages a look, of the 100000 that are not locked.
+            let file = 100_000u64.saturating_sub(taken * tick);
+            let nodes = [NodeSight {
+                free: 4_500,
+                file,
+                ..node()
+            }];
+            let seen = Sight {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                locked,
+                ..sight(&nodes)
+            };
+            protect.look(&seen).exhausted.map(|_| file)
+        })
+    };
+    // All of the floor and more is locked. 60000 pages a second, and a kill takes a tenth of one.
+    let left = ends(200_000, 300).unwrap();
+    assert!((4_000..12_000).contains(&left), "{left}");
+    // Nobody takes any: there is no need for them.
+    assert_eq!(ends(200_000, 0), None);
+    // Slowly: nearly all of it is used first.
+    let left = ends(200_000, 60).unwrap();
+    assert!(left < 2_000, "{left}");
 }
 
 /// Clean pages when it is said that memory is exhausted; anonymous memory takes `taken` of them at each
@@ -423,6 +523,67 @@ fn auto_finds_a_small_and_a_large_hot_set_and_goes_down_for_a_stream() {
     assert!(settled(0.0) <= 2.5, "{}", settled(0.0));
 }
 
+/// Floors in percent, averaged over the last minutes, where tasks stall as `stalls` says of a floor:
+/// seconds a second, brought up to date every 2 s, a tenth more or less at random.
+fn climbed(stalls: impl Fn(f64) -> f64) -> f64 {
+    let mut auto = AutoFloor::new(Type::Clean, Bounds::default());
+    let nodes = [node()];
+    let (mut total, mut told, mut random, mut sum) = (0.0, 0.0, 1u64, 0.0);
+    for tick in 0..6000u32 {
+        let now_s = f64::from(tick) * 0.1;
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1);
+        let noise = 0.9 + 0.2 * (random >> 33) as f64 / (1u64 << 31) as f64;
+        total += stalls(auto.percent()) * noise * 0.1;
+        if tick % 20 == 0 {
+            told = total;
+        }
+        let seen = Sight {
+            now_s,
+            stall_us: Some((told * 1e6) as u64),
+            stolen: u64::from(tick),
+            ..sight(&nodes)
+        };
+        auto.look(&seen, true);
+        if tick >= 3000 {
+            sum += auto.percent();
+        }
+    }
+    sum / 3000.0
+}
+
+/// What refaults do not tell of: a hot set beside a stream.
+#[test]
+fn auto_goes_where_tasks_stall_least() {
+    for needed in [3.0, 5.0, 8.0, 12.0, 19.0, 28.0] {
+        let found = climbed(|percent| match percent < needed {
+            true => 0.3 - 0.1 * percent / needed,
+            false => 0.08 + 0.002 * (percent - needed),
+        });
+        assert!((1.0..1.5).contains(&(found / needed)), "{needed}: {found}");
+    }
+    // A floor serves nobody.
+    let found = climbed(|percent| 0.05 + 0.004 * percent);
+    assert!(found < 4.0, "{found}");
+    // Nobody stalls enough for it to be worth trying.
+    let found = climbed(|_| 0.01);
+    assert!((9.5..=10.0).contains(&found), "{found}");
+}
+
+/// Another workload: it is found out anew.
+#[test]
+fn auto_follows_when_stalls_change() {
+    let looks = std::cell::Cell::new(0u32);
+    let found = climbed(|percent| {
+        looks.set(looks.get() + 1);
+        let needed = if looks.get() < 1500 { 4.0 } else { 25.0 };
+        match percent < needed {
+            true => 0.4,
+            false => 0.1,
+        }
+    });
+    assert!((25.0..38.0).contains(&found), "{found}");
+}
+
 #[test]
 fn auto_under_anonymous_pages_listens_to_them() {
     let mut auto = AutoFloor::new(Type::Anon, Bounds::default());
@@ -455,41 +616,102 @@ fn auto_stands_still_while_nothing_is_reclaimed() {
     assert_eq!(auto.percent(), 10.0);
 }
 
-#[test]
-fn anonymous_memory_is_reclaimed_ahead_within_bounds() {
-    let look = |node: NodeSight, swap_free| {
-        let nodes = [node];
+/// Pages that are reclaimed in place of kswapd at the last of some looks, one each 5 ms: first `quiet`
+/// ones at which nothing moves, then one at which `taken` free pages are gone, and `lost` clean ones.
+fn ahead(node: NodeSight, quiet: u32, (taken, lost): (u64, u64), swap_free: u64) -> Option<u64> {
+    let mut protect = Protect::new(Config::default(), PAGE);
+    let mut outcome = None;
+    for tick in 0..=quiet {
+        let (free, file) = match tick == quiet {
+            true => (node.free, node.file),
+            false => (node.free + taken, node.file + lost),
+        };
+        let nodes = [NodeSight { free, file, ..node }];
         let seen = Sight {
+            now_s: 1.0 + f64::from(tick) * 0.005,
             swap_free,
             ..sight(&nodes)
         };
-        Protect::new(Config::default(), PAGE)
-            .look(&seen)
-            .reclaim_anon
-    };
-    let short = NodeSight {
-        file: 170_000,
+        outcome = protect.look(&seen).reclaim_anon;
+    }
+    outcome.map(|(id, bytes)| {
+        assert_eq!(id, 0);
+        bytes / PAGE
+    })
+}
+
+fn below_the_line(free: u64) -> NodeSight {
+    NodeSight {
+        free,
+        file: 150_000,
         ..node()
-    };
-    let (id, bytes) = look(short, 90_000).unwrap();
-    // At most a 256th of the node at once.
-    assert_eq!((id, bytes / PAGE), (0, 3906));
+    }
+}
+
+#[test]
+fn anonymous_memory_is_reclaimed_ahead_within_bounds() {
+    let short = below_the_line(5_200);
+    // To high.
+    assert_eq!(ahead(short, 1, (0, 0), 90_000), Some(800));
+    // At most a 64th of the node at once.
+    assert_eq!(ahead(short, 1, (20_000, 0), 90_000), Some(15_625));
     // Neither below the anonymous floor, nor with more than half of what swap has left.
     let anon = NodeSight {
-        anon: 151_000,
+        anon: 150_500,
         ..short
     };
-    assert_eq!(look(anon, 90_000).unwrap().1 / PAGE, 1_000);
-    assert_eq!(look(short, 2_000).unwrap().1 / PAGE, 1_000);
-    assert_eq!(look(short, 0), None);
-    assert_eq!(
-        look(
-            NodeSight {
-                free: 90_000,
-                ..short
-            },
-            90_000
-        ),
-        None
-    );
+    assert_eq!(ahead(anon, 1, (0, 0), 90_000), Some(500));
+    assert_eq!(ahead(short, 1, (0, 0), 1_200), Some(600));
+    assert_eq!(ahead(short, 1, (0, 0), 0), None);
+}
+
+/// Free pages are kept for what is taken until the next look, not for their own sake: what is kept
+/// free serves nobody.
+#[test]
+fn no_more_is_kept_free_than_is_taken_between_two_looks() {
+    let at = |free, taken| ahead(below_the_line(free), 1, (taken, 0), 90_000);
+    // Between the watermarks kswapd sleeps.
+    assert_eq!(at(5_600, 0), None);
+    assert_eq!(at(5_600, 400), None);
+    // It would not, at the next look: to twice what is taken.
+    assert_eq!(at(5_600, 700), Some(800));
+    // However fast: not above a 64th over low.
+    assert_eq!(at(5_000 + 15_625, 90_000), None);
+}
+
+/// A file cache that nobody takes is not defended: kswapd's work is left to it, with a stroke now and
+/// then so that it stays at anonymous pages.
+#[test]
+fn kswapd_is_left_to_its_work_while_clean_pages_hold() {
+    let at = |free, taken, lost| ahead(below_the_line(free), 100, (taken, lost), 90_000);
+    assert_eq!(at(5_200, 10_000, 0), None);
+    assert_eq!(at(4_900, 10_000, 0), Some(64));
+    assert_eq!(at(4_900, 0, 31), Some(64));
+    // It takes files all the same.
+    assert_eq!(at(4_900, 0, 32), Some(1_100));
+}
+
+/// A kernel whose kswapd takes files at every chance gets fewer and fewer of them.
+#[test]
+fn kswapd_that_takes_files_is_trusted_less_and_less() {
+    let mut protect = Protect::new(Config::default(), PAGE);
+    let (mut file, mut relaxed) = (150_000u64, 0u64);
+    for tick in 0..12_000u32 {
+        let nodes = [NodeSight {
+            file,
+            ..below_the_line(4_900)
+        }];
+        let seen = Sight {
+            now_s: f64::from(tick) * 0.005,
+            swap_free: 90_000,
+            ..sight(&nodes)
+        };
+        if protect.look(&seen).reclaim_anon == Some((0, 64 * PAGE)) {
+            // It was let at it.
+            relaxed += 1;
+            file -= 100;
+        }
+    }
+    // 0.25 s, 0.5, 1 and so on within a minute.
+    assert!((3..=10).contains(&relaxed), "{relaxed}");
 }

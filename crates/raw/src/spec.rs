@@ -166,6 +166,9 @@ pub struct Scene {
     /// Ends the scene early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+    /// How many processes must have been killed, with `until = "killed"`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub kills: u32,
     /// Drop the page cache before the scene starts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drop_caches: bool,
@@ -176,8 +179,8 @@ pub struct Scene {
 pub enum Until {
     /// The first OOM kill (of any kind) in the scene.
     OomKill,
-    /// The first of the scene's workers whose process was killed by SIGKILL, by whomever: the
-    /// kernel or a daemon.
+    /// So many of the workers' processes as the scene's `kills` says (1) were killed by SIGKILL, by
+    /// whomever: the kernel or a daemon.
     Killed,
     /// All of the scene's workers that end by themselves have ended.
     Done,
@@ -216,6 +219,14 @@ fn one() -> u32 {
     1
 }
 
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What a worker's process does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -230,6 +241,12 @@ pub enum Work {
         rate: Size,
         #[serde(default)]
         fill: Fill,
+        /// A second process writes the memory, through /proc/PID/mem, and the one that has it sleeps.
+        /// On User-Mode Linux, where each page that a process touches is a system call of the host,
+        /// this is several times as fast. Observes `<worker>.mb_per_s` once the memory is gone: the
+        /// fastest tenth of a second.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        from_outside: bool,
     },
     /// Read a file from end to end, for ever, in 128 KiB reads.
     Stream { file: String },
@@ -347,10 +364,18 @@ pub enum Work {
     /// compared with what they were at first. Observes `<worker>.killed`, `<worker>.wrong` (knobs
     /// that were not given back), `<worker>.changed` (times in which a knob had another value when it
     /// was killed) and `<worker>.bad_exit` (stops that did not end well).
+    ///
+    /// With `stopped_ms` it is stopped with SIGSTOP for so long first. Every other time it is then
+    /// continued, and told to stop by SIGTERM; else killed, and `--restore` gives back, as a unit with
+    /// a watchdog does. Observes `<worker>.stopped`, `<worker>.changed_while_stopped` (times),
+    /// `<worker>.locked_mb` (the most that was locked then) and `<worker>.swapped_kb` (the daemon's
+    /// own pages that were in swap, at most).
     KillDaemon {
         times: u32,
         least_ms: u64,
         most_ms: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        stopped_ms: u64,
         /// Sysctls or absolute paths.
         knobs: Vec<String>,
     },

@@ -6,6 +6,7 @@ mod compile;
 mod huge;
 mod kill;
 mod memory;
+mod outside;
 mod pipes;
 mod read;
 mod write;
@@ -65,7 +66,15 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
     let channel = Channel::open()?;
     let seed = spec.seed ^ u64::from(std::process::id());
     match &worker.does {
-        Work::Hog { size, rate, fill } => memory::hog(size.bytes(), rate.bytes(), *fill, seed),
+        Work::Hog {
+            size,
+            rate,
+            fill,
+            from_outside,
+        } => match from_outside {
+            false => memory::hog(size.bytes(), rate.bytes(), *fill, seed),
+            true => outside::hog(name, size.bytes(), rate.bytes(), *fill, &channel),
+        },
         Work::Touch {
             size,
             period_ms,
@@ -150,12 +159,14 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
             times,
             least_ms,
             most_ms,
+            stopped_ms,
             knobs,
         } => {
             let daemon = spec.daemon.as_ref().context("there is no daemon to kill")?;
             let plan = kill::Plan {
                 times: *times,
                 wait_ms: (*least_ms, *most_ms),
+                stopped_ms: *stopped_ms,
                 knobs,
                 seed: spec.seed,
             };

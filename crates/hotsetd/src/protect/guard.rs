@@ -30,9 +30,9 @@ const SERIES: [&str; 4] = [
 /// A look that failed is tried again so soon.
 const AGAIN_S: f64 = 0.1;
 /// On a machine that is slow to look at (emulated ones) looks are rarer than the policy asks, so that
-/// they take no more than this share of a CPU; and this share once the floor is broken.
+/// they take no more than this share of a CPU; and this share when only a kill can help.
 const SHARE: f64 = 0.05;
-const SHARE_AT_WORST: f64 = 0.2;
+const SHARE_AT_WORST: f64 = 0.5;
 /// Nothing near for so long: vm.swappiness is forgotten in the journal as well.
 const DISARM_S: f64 = 30.0;
 /// Nearer than this the values that may be needed are journaled.
@@ -140,7 +140,10 @@ impl Guard {
         let data = match Data::open(root, self.total * page_size) {
             Ok(data) => Some(data),
             Err(error) => {
-                let words = format_args!("lock_mb: files that are read are not found: {error}");
+                let words = format_args!(
+                    "lock_mb: files that are read are not found: {error}; hotsetd.conf(5), lock_mb, has a \
+                     drop-in"
+                );
                 tools.log.line(Level::Notice, "protect", words);
                 None
             }
@@ -183,6 +186,12 @@ impl Guard {
     /// This kernel cannot be asked for it.
     pub fn forgo_anon_reclaim(&mut self) {
         self.no_anon_reclaim = true;
+    }
+
+    /// May vm.swappiness be changed now?
+    #[must_use]
+    pub fn is_armed(&self) -> bool {
+        self.armed && !self.series
     }
 
     /// For a guard that takes this one's place.
@@ -262,7 +271,7 @@ impl Guard {
         if let (Some((node, bytes)), false) = (outcome.reclaim_anon, self.series) {
             self.reclaim(node, bytes, tools);
         }
-        let share = match outcome.brewing && outcome.clean <= outcome.floors.clean_min {
+        let share = match outcome.pressing {
             true => SHARE_AT_WORST,
             false => SHARE,
         };

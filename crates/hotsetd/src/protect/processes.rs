@@ -1,8 +1,8 @@
 //! Every process that could be killed, read from /proc into tables that are used again.
 //!
 //! Four short files a process: `status` (memory, user, pending SIGKILL), `stat` (start, session),
-//! `oom_score_adj`, `cgroup`. What hardly changes is read once a second: for a kill, `status` alone is
-//! read, and of kernel threads, which have no memory of their own, nothing.
+//! `oom_score_adj`, `cgroup`. What hardly changes is read every few seconds: for a kill, `status` alone
+//! is read, and of kernel threads, which have no memory of their own, nothing.
 use super::marks::Marks;
 use crate::text::Text;
 use policy::victim::{Candidate, Mark};
@@ -51,7 +51,7 @@ const RECENT_S: f64 = 3.0;
 const YOUNG_S: f64 = 2.0;
 /// What hardly changes is believed for so long. A number that was given to another process meanwhile
 /// is found out before it is killed.
-const FRESH_S: f64 = 1.0;
+const FRESH_S: f64 = RECENT_S;
 /// USER_HZ, in which /proc/PID/stat counts: 100 on every machine that Rust runs on.
 const TICKS_A_S: f64 = 100.0;
 const ROOM: usize = 1024;

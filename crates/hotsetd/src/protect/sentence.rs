@@ -97,7 +97,13 @@ impl Guard {
         let Some(killer) = &mut self.killer else {
             return;
         };
-        if self.outcome.brewing && killer.processes().age_s(now_s) >= REMEMBER_S {
+        // To read all of /proc takes longer than it takes a hog to use up what is left: at the last
+        // moment what was seen before must do.
+        let age_s = match self.outcome.pressing {
+            true => REMEMBER_S * 4.0,
+            false => REMEMBER_S,
+        };
+        if self.outcome.brewing && killer.processes().age_s(now_s) >= age_s {
             killer.prepare(now_s);
             self.look_for_rivals(tools);
         }

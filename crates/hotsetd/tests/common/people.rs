@@ -59,10 +59,14 @@ impl Memory {
             "proc/vmstat",
             &format!(
                 "nr_free_pages {}\n{lists}nr_dirty {}\nnr_writeback 0\npswpin 0\npswpout {}\n\
-                 pgsteal_kswapd {}\npgsteal_direct 0\nallocstall_normal 0\n\
+                 pgsteal_kswapd {}\npgsteal_direct 0\nallocstall_normal {}\n\
                  workingset_refault_anon 0\nworkingset_refault_file 0\n\
                  workingset_activate_file 0\noom_kill 0\n",
-                self.free, self.dirty, self.swapped_out, self.stolen
+                self.free,
+                self.dirty,
+                self.swapped_out,
+                self.stolen,
+                self.stolen / 100
             ),
         );
         machine.put(

@@ -6,7 +6,7 @@ use super::{sizes_of, Experiment};
 use crate::bed::Kind;
 use raw::plan::{Judge, Promise, Relative};
 use raw::size::Size;
-use raw::spec::Work;
+use raw::spec::{Until, Work};
 
 type Checked = Result<(), Fault>;
 
@@ -299,6 +299,13 @@ fn scenes(experiment: &Experiment) -> Checked {
                 at!["scenes", i, "seconds"],
                 "expected seconds, above 0, a day at most",
             );
+        }
+        let here = at!["scenes", i, "kills"];
+        if !(1..=100_000).contains(&scene.kills) {
+            return fault(here, "expected 1 to 100000");
+        }
+        if scene.kills > 1 && scene.until != Some(Until::Killed) {
+            return fault(here, "kills are counted with until = \"killed\"");
         }
         for (j, name) in scene.run.iter().enumerate() {
             if !experiment.workers.contains_key(name) {
