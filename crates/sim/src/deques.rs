@@ -46,7 +46,7 @@ impl Deques {
     /// Puts an entry at the young end.
     #[inline]
     pub fn push_young(&mut self, queue: usize, id: u32) {
-        if self.queues[queue].end % CHUNK == 0 {
+        if self.queues[queue].end.is_multiple_of(CHUNK) {
             self.grow_young(queue);
         }
         let queue = &mut self.queues[queue];

@@ -188,17 +188,16 @@ impl Lruvec {
 
     fn shrink_lruvec(&mut self, priority: u32) -> u64 {
         let activated = self.counted.both("workingset_activate");
-        for file in 0..2 {
+        for (file, now) in activated.into_iter().enumerate() {
             self.may_deactivate[file] = self.force_deactivate
                 || self.inactive_is_low(file)
-                || activated[file] != self.activated_before[file];
+                || now != self.activated_before[file];
         }
         let shares = self.shares(priority);
         let mut left = [[0; 2]; 2];
         for (file, [share, of]) in shares.into_iter().enumerate() {
-            for active in 0..2 {
-                left[file][active] = (self.len(file, active) >> priority) * share / of.max(1);
-            }
+            left[file] =
+                [0, 1].map(|active| (self.len(file, active) >> priority) * share / of.max(1));
         }
         let targets = left;
         let sum = |pair: [u64; 2]| pair[0] + pair[1];
