@@ -64,6 +64,9 @@ const BEYOND: f64 = 1.25;
 /// At most this share of what could be reclaimed may be asked to stand free: it is no cache then. In a
 /// guest 0.25 took twice as much for 0.012 of the stalls instead of 0.02 (docs/predict.md, "In a guest").
 const RECLAIMABLE_SHARE: f64 = 0.09;
+/// Where the administrator has set the bound of vm.watermark_scale_factor: what cannot become free must
+/// not be asked for even so.
+const RECLAIMABLE_SHARE_MOST: f64 = 0.25;
 
 /// A stall of so many seconds between two samples counts.
 const STALL_S: f64 = 0.02;
@@ -359,12 +362,16 @@ impl FreePages {
             let pages = bytes as f64 / machine.page_size as f64;
             cap = cap.min((pages / managed.max(1) as f64 * 10_000.0) as u32);
         }
+        let share = match config.watermark_scale_factor_max {
+            Some(_) => RECLAIMABLE_SHARE_MOST,
+            None => RECLAIMABLE_SHARE,
+        };
         for node in seen.nodes {
             // High stands two gaps above min, and no reclaim frees huge pages: what cannot become
             // free must not be asked for, or kswapd never sleeps and the OOM killer comes.
             let movable = (node.file + node.free).saturating_sub(node.min) as f64;
             let usable = movable.min(node.managed.saturating_sub(node.huge) as f64);
-            let gap = usable * RECLAIMABLE_SHARE / 2.0;
+            let gap = usable * share / 2.0;
             cap = cap.min((gap / node.managed.max(1) as f64 * 10_000.0) as u32);
         }
         cap
