@@ -3,11 +3,11 @@
 /// The administrator's choices. [`Config::default`] is what a file without a line gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// 1 (careful), 2 (the default) or 3: how sure a forecast must be, and the bound of
-    /// vm.watermark_scale_factor (400, 700, 1000). Anything else counts as the nearest.
+    /// 1 (careful), 2 (the default) or 3: for how much to be ready, and how far ahead. Anything else
+    /// counts as the nearest.
     pub aggressiveness: u8,
     pub modules: Modules,
-    /// Bound of vm.watermark_scale_factor, instead of the aggressiveness's. The kernel takes
+    /// Bound of vm.watermark_scale_factor, instead of 9% of what can be reclaimed. The kernel takes
     /// 1 to 1000, from 5.15.58 on 3000: see [`Machine::watermark_scale_factor_max`].
     pub watermark_scale_factor_max: Option<u32>,
     /// The largest gap between the low and the high watermark, in bytes of the whole machine.

@@ -13,8 +13,6 @@ use forecast::BlockMaxima;
 /// Choices that the aggressiveness makes.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Bound of vm.watermark_scale_factor.
-    cap: u32,
     /// Of bursts as deep as were seen, the share to be ready for.
     quantile: f64,
     /// On top of it, for the first burst: the n-th has an n-th of it, for the largest of n is on
@@ -26,19 +24,16 @@ struct Level {
 
 const LEVELS: [Level; 3] = [
     Level {
-        cap: 400,
         quantile: 0.80,
         margin: 0.5,
         horizon_s: 25.0,
     },
     Level {
-        cap: 700,
         quantile: 0.90,
         margin: 1.0,
         horizon_s: 40.0,
     },
     Level {
-        cap: 1000,
         quantile: 0.98,
         margin: 1.5,
         horizon_s: 60.0,
@@ -353,19 +348,16 @@ impl FreePages {
 
     /// The largest value that may be asked for.
     fn cap(&self, seen: &Observation, config: &Config, machine: &Machine) -> u32 {
-        let mut cap = config
-            .watermark_scale_factor_max
-            .unwrap_or(self.level.cap)
-            .min(machine.watermark_scale_factor_max);
+        let (cap, share) = match config.watermark_scale_factor_max {
+            Some(cap) => (cap, RECLAIMABLE_SHARE_MOST),
+            None => (u32::MAX, RECLAIMABLE_SHARE),
+        };
+        let mut cap = cap.min(machine.watermark_scale_factor_max);
         let managed: u64 = seen.nodes.iter().map(|node| node.managed).sum();
         if let Some(bytes) = config.max_gap_bytes {
             let pages = bytes as f64 / machine.page_size as f64;
             cap = cap.min((pages / managed.max(1) as f64 * 10_000.0) as u32);
         }
-        let share = match config.watermark_scale_factor_max {
-            Some(_) => RECLAIMABLE_SHARE_MOST,
-            None => RECLAIMABLE_SHARE,
-        };
         for node in seen.nodes {
             // High stands two gaps above min, and no reclaim frees huge pages: what cannot become
             // free must not be asked for, or kswapd never sleeps and the OOM killer comes.

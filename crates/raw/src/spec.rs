@@ -244,7 +244,7 @@ pub enum Work {
         /// A second process writes the memory, through /proc/PID/mem, and the one that has it sleeps.
         /// On User-Mode Linux, where each page that a process touches is a system call of the host,
         /// this is several times as fast. Observes `<worker>.mb_per_s` once the memory is gone: the
-        /// fastest tenth of a second.
+        /// fastest stretch of 20 ms.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         from_outside: bool,
     },
