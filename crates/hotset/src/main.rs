@@ -6,7 +6,7 @@ mod kernel;
 mod lab;
 mod lab_loop;
 mod late;
-mod line_chart;
+mod provenance;
 mod record;
 mod replay;
 mod sim;

@@ -7,6 +7,7 @@ mod args;
 mod curve;
 mod kernel;
 mod merge;
+mod page;
 mod plot;
 mod policies;
 mod reproduce;

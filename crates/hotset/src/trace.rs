@@ -7,6 +7,7 @@ mod convert;
 mod generate;
 mod info;
 mod info_text;
+pub mod page;
 mod plots;
 pub mod read_args;
 mod record;
@@ -22,7 +23,7 @@ pub enum Command {
     Info(info::InfoArgs),
     /// Write a trace in another format
     #[command(
-        after_help = "Formats written: oracleGeneral, text, csv; each also packed as .zst or .gz.\n\n\
+        after_help = "Formats written: oracleGeneral, spc, csv, text and lackey; each also packed as .zst or .gz.\n\n\
         Examples:\n  \
         hotset trace convert WebSearch1.spc websearch.oracleGeneral.bin.zst --drop-writes\n  \
         hotset trace convert cloudPhysicsIO.oracleGeneral.bin.zst - --to text | head\n  \

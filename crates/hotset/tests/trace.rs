@@ -198,3 +198,39 @@ fn mistakes_are_named() {
     }
     assert!(!dir.join("b").exists() && fs::read_dir(dir).unwrap().count() == 2);
 }
+
+#[test]
+fn its_page_has_the_figures_and_charts() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    works(
+        dir,
+        "generate zipf --requests 20k --objects 1k --seed 1 z.txt",
+    );
+    let (json, _) = works(dir, "info z.txt --json --report z.html");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let html = fs::read_to_string(dir.join("z.html")).unwrap();
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: true,
+        ..Default::default()
+    };
+    let page = roxmltree::Document::parse_with_options(&html, options).unwrap();
+    let charts = page
+        .descendants()
+        .filter(|n| n.attribute("class") == Some("chart"));
+    let lines = charts.map(|c| {
+        c.descendants()
+            .filter(|n| n.has_tag_name("polyline"))
+            .count()
+    });
+    assert_eq!(lines.collect::<Vec<_>>(), [2, 1, 1]);
+    for cell in json["lru"].as_array().unwrap() {
+        let misses = cell["misses"].as_u64().unwrap();
+        let told = format!("{},{:03}", misses / 1000, misses % 1000);
+        assert!(html.contains(&format!(">{told}<")), "{told}");
+    }
+    assert!(html.contains("20,000 requests") && !html.contains("http:"));
+    assert!(html.contains("hotset trace info z.txt --json --report z.html"));
+    let said = fails(dir, "info z.txt --report no/such.html");
+    assert!(said.contains("no/such.html"), "{said}");
+}

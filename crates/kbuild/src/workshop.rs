@@ -265,7 +265,12 @@ impl Workshop {
 
     /// Whether there are objects of a whole kernel, of whatever patches.
     pub fn built_before(&self) -> bool {
-        self.objects().join("vmlinux.o").exists()
+        self.whole().exists()
+    }
+
+    /// Made last of all objects.
+    fn whole(&self) -> PathBuf {
+        self.objects().join("vmlinux.o")
     }
 
     /// Runs make on some objects with a further setting (`W=1`); returns all that it said. `loose`:
@@ -417,6 +422,8 @@ impl Workshop {
                     removed += u64::from(remove(&path)?);
                 }
             }
+            // What is left is no whole kernel: what is not there need not be unconfigured.
+            remove(&self.whole())?;
             progress(Step::Note {
                 what: format!("The last build here was cut off: {removed} files of it cleared"),
             });

@@ -439,6 +439,27 @@ fn only_what_is_touched_is_compiled_if_asked_for() {
 }
 
 #[test]
+fn what_a_build_that_was_cut_off_has_lost_is_compiled_all_the_same() {
+    let room = Room::new();
+    room.ensure(Flavour::Series).unwrap();
+    room.patch("0001-one", "-b\n+warn\n");
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    fs::write(room.workshop().join("unclean"), boot).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    fs::write(room.workshop().join("obj/mm/a.o"), "half of it").unwrap();
+    let plan = Plan {
+        only: Only::ALL,
+        at_end: false,
+        touched_only: true,
+        boot: None,
+    };
+    let report = check(&room.request(Flavour::Series), &plan, &mut |_| {}).unwrap();
+    let verdicts = &report.patches[0].verdicts;
+    // Left out, it would have passed for a file that is not configured.
+    assert!(verdicts[2].is_failure(), "{verdicts:?}");
+}
+
+#[test]
 fn each_kind_of_failure_is_found_at_its_patch() {
     let room = Room::new();
     room.patch("0002-two", "-B\n+warn\n");

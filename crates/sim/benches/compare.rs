@@ -1,5 +1,7 @@
 //! Beside libCacheSim, in the same run, on the same traces:
 //! `cargo bench -p sim --bench compare -- --cachesim PATH [--tuned PATH] [--dir DIR] [--runs N]`.
+//! `--only lru-zipf-10` does one of the sixteen cases, and may be given several times; traces that lie
+//! in DIR from before are read rather than generated.
 //!
 //! Ours is given twice: the loop alone, as `throughput` has it, and end to end, which decodes the same
 //! file of oracleGeneral and renumbers it first. Theirs is the whole program's CPU time, for it has no
@@ -23,6 +25,7 @@ struct Asked {
     cachesim: Option<PathBuf>,
     tuned: Option<PathBuf>,
     dir: Option<PathBuf>,
+    only: Vec<String>,
     runs: usize,
 }
 
@@ -37,11 +40,12 @@ fn asked() -> Result<Asked, String> {
         match word.as_str() {
             "--cachesim" => asked.cachesim = Some(value.into()),
             "--tuned" => asked.tuned = Some(value.into()),
+            "--only" => asked.only.push(value),
             "--dir" => asked.dir = Some(value.into()),
             "--runs" => asked.runs = value.parse().map_err(|_| format!("--runs {value}"))?,
             _ => {
                 return Err(format!(
-                    "{word}: --cachesim, --tuned, --dir and --runs are known"
+                    "{word}: --cachesim, --tuned, --dir, --only and --runs are known"
                 ))
             }
         }
@@ -76,10 +80,21 @@ fn median(mut all: Vec<f64>) -> f64 {
     all[all.len() / 2]
 }
 
-fn write(path: &Path, ids: &[u32]) -> Result<(), trace::Error> {
+/// Ids, and how many objects they are of.
+type Generate = fn() -> (Vec<u32>, usize);
+
+/// The trace in `path`, which is generated where it is not there yet, and its objects.
+fn ids(path: &Path, generate: Generate) -> Result<(Vec<u32>, usize), trace::Error> {
     if path.is_file() {
-        return Ok(());
+        let kept = trace::open(path, &ReadOptions::default())?;
+        return Ok((kept.ids, kept.objects as usize));
     }
+    let (ids, objects) = generate();
+    write(path, &ids)?;
+    Ok((ids, objects))
+}
+
+fn write(path: &Path, ids: &[u32]) -> Result<(), trace::Error> {
     let mut writer = Writer::create(path, Format::OracleGeneral, Packing::Plain, 4096)?;
     for some in ids.chunks(1 << 16) {
         writer.put(&Batch {
@@ -152,13 +167,25 @@ fn main() -> ExitCode {
         "ratio",
         "tuned"
     );
-    for (trace, (ids, objects)) in [("zipf", sample::zipf()), ("mix", sample::mix())] {
+    let traces: [(&str, Generate); 2] = [("zipf", sample::zipf), ("mix", sample::mix)];
+    let wanted = |case: &str| asked.only.is_empty() || asked.only.iter().any(|only| only == case);
+    for (trace, generate) in traces {
+        let shares = [(1, 100), (10, 10)];
+        let mut cases = POLICIES.iter().flat_map(|(policy, _)| {
+            shares.map(|(percent, _)| format!("{policy}-{trace}-{percent}"))
+        });
+        if !cases.any(|case| wanted(&case)) {
+            continue;
+        }
         let file = dir.join(format!("{trace}.oracleGeneral.bin"));
-        write(&file, &ids).expect("a trace is written");
+        let (ids, objects) = ids(&file, generate).expect("a trace");
         let input = Input::new(&ids, objects).expect("a trace of our own");
-        for share in [100, 10] {
+        for (percent, share) in shares {
             let size = (objects / share) as u64;
             for (policy, their_name) in POLICIES {
+                if !wanted(&format!("{policy}-{trace}-{percent}")) {
+                    continue;
+                }
                 let choice = Choice::parse(policy).expect("a policy");
                 let mut misses = 0;
                 let alone = (0..asked.runs).map(|_| {

@@ -1,17 +1,19 @@
 //! Objects by how often they were accessed, and of equals by how long ago: a ring for each count, and
 //! one for all that have been accessed very often.
-use crate::bits::Bits;
 use crate::lists::Lists;
 
 /// Counts from here on share a ring, which is searched in the rare case that nothing else is left.
 const MANY: u32 = 4096;
 
+const WORDS: usize = MANY as usize / 64 + 1;
+
 /// Rings of objects by count. Their owner keeps the counts themselves.
 pub struct ByCount {
     /// Rings by count, then the owner's own.
     lists: Lists,
-    /// Counts whose ring has objects.
-    some: Bits,
+    /// A bit for each count whose ring has objects. The least is nearly always in the first word, and
+    /// a summary above would be a branch that a popular object, alone in its ring, takes at random.
+    some: [u64; WORDS],
 }
 
 impl ByCount {
@@ -20,7 +22,7 @@ impl ByCount {
     pub fn new(objects: u32, more: usize) -> ByCount {
         ByCount {
             lists: Lists::new(objects, MANY as usize + 1 + more),
-            some: Bits::new(MANY as usize + 1),
+            some: [0; WORDS],
         }
     }
 
@@ -39,7 +41,7 @@ impl ByCount {
     pub fn insert(&mut self, id: u32, count: u32) {
         let ring = count.min(MANY) as usize;
         self.lists.add(ring, id);
-        self.some.insert(ring);
+        self.some[ring / 64] |= 1 << (ring % 64);
     }
 
     /// Takes out what was put in with that count.
@@ -47,15 +49,15 @@ impl ByCount {
     pub fn remove(&mut self, id: u32, count: u32) {
         let ring = count.min(MANY) as usize;
         self.lists.del(id);
-        if self.lists.is_empty(ring) {
-            self.some.remove(ring);
-        }
+        let empty = u64::from(self.lists.is_empty(ring));
+        self.some[ring / 64] &= !(empty << (ring % 64));
     }
 
     /// What has the least count, and of those was not accessed for longest.
     #[inline]
     pub fn least(&self, count: impl Fn(u32) -> u32) -> Option<u32> {
-        let ring = self.some.at_or_after(0)?;
+        let word = self.some.iter().position(|&word| word != 0)?;
+        let ring = word * 64 + self.some[word].trailing_zeros() as usize;
         let oldest = self.lists.tail(ring)?;
         if ring < MANY as usize {
             return Some(oldest);
@@ -85,7 +87,7 @@ impl ByCount {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.lists.bytes() + self.some.bytes()
+        self.lists.bytes() + WORDS * 8
     }
 }
 

@@ -109,13 +109,19 @@ impl Deques {
     #[inline]
     pub fn pop_old(&mut self, queue: usize) -> Option<u32> {
         let oldest = self.from_old(queue, 0)?;
+        self.drop_old(queue);
+        Some(oldest)
+    }
+
+    /// Takes the oldest entry, of which there must be one, and does not look at it.
+    #[inline(always)]
+    pub fn drop_old(&mut self, queue: usize) {
         let here = &mut self.queues[queue];
         here.start += 1;
         here.len -= 1;
         if here.start == CHUNK {
             self.shrink(queue);
         }
-        Some(oldest)
     }
 
     /// The oldest chunk has no entry left.

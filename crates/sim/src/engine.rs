@@ -25,10 +25,15 @@ impl<P: Policy + Send> Running for P {
         let ids = &input.ids()[..to];
         let mut misses = 0;
         let prefetched = to.saturating_sub(AHEAD).max(from);
-        for at in from..prefetched {
-            self.prefetch(ids[at + AHEAD]);
-            self.prefetch_soon(ids[at + SOON]);
-            misses += u64::from(!self.request(ids[at], at));
+        // Side by side, so that no index is checked.
+        let rest = &ids[from..];
+        let ahead = rest.get(AHEAD..).unwrap_or(&[]);
+        let soon = rest.get(SOON..).unwrap_or(&[]);
+        let here = rest.iter().zip(soon).zip(ahead);
+        for (((&id, &soon), &ahead), at) in here.zip(from..) {
+            self.prefetch(ahead);
+            self.prefetch_soon(soon);
+            misses += u64::from(!self.request(id, at));
         }
         for (at, &id) in ids.iter().enumerate().skip(prefetched) {
             misses += u64::from(!self.request(id, at));

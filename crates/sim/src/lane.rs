@@ -30,6 +30,12 @@ impl Lane {
         self.marks[position as usize / 64] &= !(1 << (position % 64));
     }
 
+    /// [`Lane::mark`], or nothing, without a branch.
+    #[inline(always)]
+    pub fn mark_if(&mut self, position: u32, really: bool) {
+        self.marks[position as usize / 64] |= u64::from(really) << (position % 64);
+    }
+
     /// Does it count?
     #[inline(always)]
     pub fn has(&self, position: u32) -> bool {

@@ -60,6 +60,16 @@ pub struct TraceId {
     /// Only one object in so many was looked at: what the rows say is estimated, and `objects` too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_in: Option<u64>,
+    /// Malformed lines or records that were left out while it was read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub malformed_left_out: u64,
+    /// Writes that were left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub writes_left_out: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl TraceId {
@@ -82,6 +92,17 @@ impl TraceId {
             objects: u64::from(input.objects()),
             digest: format!("{digest:016x}"),
             one_in: None,
+            malformed_left_out: 0,
+            writes_left_out: 0,
+        }
+    }
+
+    /// The same, with what of the file is not in `input`.
+    pub fn without(self, skipped: &trace::Skipped) -> TraceId {
+        TraceId {
+            malformed_left_out: skipped.malformed,
+            writes_left_out: skipped.writes,
+            ..self
         }
     }
 

@@ -20,14 +20,21 @@ impl fmt::Display for Place {
     }
 }
 
+fn after(place: Option<Place>) -> String {
+    place.map_or(String::new(), |place| format!(", after {place}"))
+}
+
 /// Why a trace could not be read or written. Each names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file system's own, or a damaged `.zst` or `.gz`.
-    #[error("{}: {source}", file.display())]
+    #[error("{}{}: {cause}", file.display(), after(*behind))]
     Io {
         file: PathBuf,
-        source: std::io::Error,
+        /// The last line or record that could be read, where there was one.
+        behind: Option<Place>,
+        // Not its source: whoever prints the chain would say it twice.
+        cause: std::io::Error,
     },
     /// A line or record is not what its format says.
     #[error("{}, {place}: expected {expected}, found {found}", file.display())]

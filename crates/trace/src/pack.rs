@@ -50,10 +50,41 @@ pub fn unpack(
         match packing {
             Packing::Plain => Box::new(input),
             Packing::Zstd => Box::new(Frames::new(input)),
-            Packing::Gzip => Box::new(BufReader::new(MultiGzDecoder::new(input))),
+            Packing::Gzip => Box::new(BufReader::new(Members(MultiGzDecoder::new(input)))),
         },
         packing,
     ))
+}
+
+/// What a person makes of it: half a download is common, and the decoder's words for it are not.
+fn damaged(rest: &mut impl BufRead, error: &dyn std::fmt::Display) -> io::Error {
+    let words = error.to_string();
+    // The decoder has no error of its own for it, only the reader's within one of many.
+    let ended = ["UnexpectedEof", "fill whole buffer"];
+    let ended = ended.iter().any(|end| words.contains(end));
+    let words = match rest.fill_buf() {
+        Ok([]) if ended => CUT_OFF.to_string(),
+        _ => format!("the .zst is damaged: {words}"),
+    };
+    io::Error::new(io::ErrorKind::InvalidData, words)
+}
+
+const CUT_OFF: &str = "the packed file is cut off; get the whole of it";
+
+/// All gzip members, with errors as [`Frames`] has them.
+struct Members<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => io::Error::new(io::ErrorKind::InvalidData, CUT_OFF),
+            // The file system's own have a number.
+            _ if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted => {
+                error
+            }
+            _ => io::Error::new(error.kind(), format!("the .gz is damaged: {error}")),
+        })
+    }
 }
 
 /// Reads all Zstandard frames as one stream. What is cut off is an error and no end.
@@ -75,18 +106,27 @@ impl<R: BufRead> Frames<R> {
     }
 }
 
+impl<R> Frames<R> {
+    /// Of a frame that ended: a changed bit within it may unpack without any other complaint.
+    fn check(&self) -> io::Result<()> {
+        let kept = self.decoder.get_checksum_from_data();
+        if kept.is_some() && kept != self.decoder.get_calculated_checksum() {
+            let words = "the .zst is damaged: its contents are not what its checksum is of";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+        }
+        Ok(())
+    }
+}
+
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let invalid = |error: &dyn std::fmt::Display| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("zstd: {error}"))
-        };
         loop {
             if !self.open {
                 if self.input.fill_buf()?.is_empty() {
                     return Ok(0);
                 }
                 let reset = self.decoder.reset(&mut self.input);
-                reset.map_err(|error| invalid(&error))?;
+                reset.map_err(|error| damaged(&mut self.input, &error))?;
                 self.open = true;
             }
             let got = self.decoder.read(buffer)?;
@@ -95,11 +135,12 @@ impl<R: BufRead> Read for Frames<R> {
             }
             if self.decoder.is_finished() {
                 self.open = false;
+                self.check()?;
                 continue;
             }
             let strategy = BlockDecodingStrategy::UptoBytes(1 << 20);
             let decoded = self.decoder.decode_blocks(&mut self.input, strategy);
-            decoded.map_err(|error| invalid(&error))?;
+            decoded.map_err(|error| damaged(&mut self.input, &error))?;
         }
     }
 }

@@ -177,7 +177,7 @@ fn errors_name_the_file() {
         );
     }
     assert!(fails(&make("x.csv", b"id\n"), &usual).contains("no request in it, read as csv"));
-    assert!(fails(&make("x.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]), &usual).contains("zstd"));
+    assert!(fails(&make("x.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]), &usual).contains("cut off"));
     let dropped = ReadOptions {
         spc: trace::SpcOptions {
             writes: false,
@@ -236,4 +236,76 @@ fn spc_and_lackey_are_read_as_they_were_written() {
     let far = batch(vec![1 << 52]);
     let said = writer.put(&far).err().map(|e| e.to_string()).unwrap();
     assert!(said.contains("page 4503599627370496"), "{said}");
+}
+
+#[test]
+fn a_packed_file_that_is_cut_off_says_so_and_where() {
+    let dir = tempfile::tempdir().unwrap();
+    // So many that the first of them are read before the end is missed.
+    let ids: Vec<u64> = (0..400_000).map(|n: u64| n.wrapping_mul(n) >> 3).collect();
+    for (name, place) in [
+        ("a.txt.zst", "line "),
+        ("a.txt.gz", "line "),
+        ("a.bin.zst", "record "),
+        ("a.bin.gz", "record "),
+    ] {
+        let path = dir.path().join(name);
+        let format = Format::of_name(&path).unwrap();
+        write(&path, format, &[batch(ids.clone())]);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() * 3 / 4]).unwrap();
+        let skip_bad = ReadOptions {
+            skip_bad: true,
+            ..ReadOptions::default()
+        };
+        for options in [ReadOptions::default(), skip_bad] {
+            let error = open(&path, &options).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains(name) && said.contains("cut off"), "{said}");
+            let behind = said.split(&format!("after {place}")).nth(1);
+            let behind = behind.unwrap_or_else(|| panic!("{said}"));
+            let number: u64 = behind.split(':').next().unwrap().parse().unwrap();
+            assert!(number > 0 && number < 400_000, "{said}");
+            // What prints the causes too must not say it twice.
+            assert!(std::error::Error::source(&error).is_none());
+        }
+        // One bit, which may well unpack to other numbers.
+        let mut damaged = whole.clone();
+        damaged[whole.len() / 2] ^= 0x10;
+        fs::write(&path, &damaged).unwrap();
+        let said = open(&path, &ReadOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains(name) && !said.contains("cut off"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_text_is_no_name_of_an_object() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.txt");
+    fs::write(&path, b"one\ntwo\nth\x00ree\n\x1b[31mfour\nfi\tve\n").unwrap();
+    let said = open(&path, &ReadOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.contains("line 3") && said.contains(r"th\x00ree"),
+        "{said}"
+    );
+    let options = ReadOptions {
+        skip_bad: true,
+        ..ReadOptions::default()
+    };
+    let trace = open(&path, &options).unwrap();
+    assert_eq!((trace.len(), trace.skipped.malformed), (3, 2));
+    // A terminal must not act upon what a binary file has for a first line.
+    let path = dir.path().join("a.csv");
+    fs::write(&path, b"\x1b[31mred,\x07bell\n1,2\n").unwrap();
+    let said = open(&path, &ReadOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.contains("--id-column") && !said.contains(|c: char| c.is_control()),
+        "{said}"
+    );
 }

@@ -1,10 +1,13 @@
 //! `hotset sim curve`
 use super::args::{choices, sizes, threads, ShowArgs, Sizes, TraceArgs};
+use super::page::{self, Point};
 use super::plot;
 use crate::late::Late;
+use crate::trace::page::about;
 use anyhow::{bail, Context, Result};
 use clap::Args;
 use kbuild::progress::Unit;
+use report::format::line_chart::{Line, LineChart};
 use serde_json::json;
 use sim::curve::shards::Estimate;
 use sim::curve::Curve;
@@ -17,8 +20,6 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub struct CurveArgs {
-    #[command(flatten)]
-    trace: TraceArgs,
     /// Policies between commas: LRU exactly at all sizes in one pass, others size by size
     #[arg(short, long, value_name = "POLICIES", default_value = "lru")]
     policy: Vec<String>,
@@ -31,17 +32,13 @@ pub struct CurveArgs {
     /// Write the miss ratios as a chart
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     show: ShowArgs,
-}
-
-struct Point {
-    size: u64,
-    /// Exact, where it is.
-    misses: Option<u64>,
-    miss_ratio: f64,
-    /// Half the width of the 95% interval, where it is estimated.
-    error: Option<f64>,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 fn share(text: &str) -> Result<f64> {
@@ -72,7 +69,11 @@ fn swept(trace: &trace::Trace, choices: &[Choice], args: &CurveArgs) -> Result<E
     let jobs = sim::sweep::jobs(choices, &chosen(trace, args)?);
     let results = super::sweep::results(trace, &jobs, None, threads(None))?;
     if let Some(path) = &args.plot {
-        super::write(path, &plot::sweep(&results))?;
+        super::write(path, &plot::sweep(&results).svg())?;
+    }
+    if let Some(path) = &args.report {
+        let about = about(&args.trace.trace, trace)?;
+        super::write(path, &page::sweep(&results, about))?;
     }
     super::show::rows(&results, &args.show)?;
     Ok(ExitCode::SUCCESS)
@@ -112,6 +113,18 @@ fn points(trace: &trace::Trace, input: &Input, args: &CurveArgs) -> Result<Vec<P
         .collect())
 }
 
+fn drawn(name: &str, points: &[Point]) -> LineChart {
+    let line = Line {
+        name: "lru".to_string(),
+        points: points
+            .iter()
+            .map(|p| (p.size as f64, p.miss_ratio))
+            .collect(),
+        errors: points.iter().map(|p| p.error.unwrap_or(0.0)).collect(),
+    };
+    plot::chart(name, vec![line])
+}
+
 pub fn run(args: &CurveArgs) -> Result<ExitCode> {
     if let Some(sample) = &args.sample {
         share(sample)?;
@@ -133,15 +146,19 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode> {
     }
     let input = Input::of(&trace).with_context(|| trace.name.clone())?;
     let points = points(&trace, &input, args)?;
+    let how = match &args.sample {
+        Some(share) => format!("from {share} of the objects, +- is 95%"),
+        None => "exact".to_string(),
+    };
     if let Some(path) = &args.plot {
-        let line = points
-            .iter()
-            .map(|p| (p.size as f64, p.miss_ratio))
-            .collect();
-        super::write(
-            path,
-            &plot::chart(&trace.name, vec![("lru".to_string(), line)]),
-        )?;
+        super::write(path, &drawn(&trace.name, &points).svg())?;
+    }
+    if let Some(path) = &args.report {
+        let about = about(&args.trace.trace, &trace)?;
+        let id = TraceId::of(&trace.name, &input).without(&trace.skipped);
+        let chart = drawn(&trace.name, &points);
+        let sample = args.sample.as_deref().unwrap_or("all");
+        super::write(path, &page::curve(&id, &points, chart, sample, about))?;
     }
     if args.show.json {
         let all: Vec<_> = points
@@ -156,17 +173,13 @@ pub fn run(args: &CurveArgs) -> Result<ExitCode> {
             })
             .collect();
         let all = json!({
-            "trace": TraceId::of(&trace.name, &input), "policy": "lru",
+            "trace": TraceId::of(&trace.name, &input).without(&trace.skipped), "policy": "lru",
             "sample": args.sample, "points": all,
         });
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(ExitCode::SUCCESS);
     }
     if !args.show.csv {
-        let how = match &args.sample {
-            Some(share) => format!("from {share} of the objects, +- is 95%"),
-            None => "exact".to_string(),
-        };
         println!(
             "{}: {} requests, {} objects; LRU, {how}",
             trace.name,

@@ -1,6 +1,6 @@
 //! `hotset sim merge`
 use super::args::ShowArgs;
-use super::{plot, show};
+use super::{page, plot, show};
 use anyhow::{anyhow, Context, Result};
 use clap::Args;
 use sim::results::Results;
@@ -15,6 +15,9 @@ pub struct MergeArgs {
     /// Write the miss ratios as a chart
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     show: ShowArgs,
 }
@@ -30,7 +33,10 @@ pub fn run(args: &MergeArgs) -> Result<ExitCode> {
     }
     let results = Results::merge(parts).map_err(|problem| anyhow!(problem))?;
     if let Some(path) = &args.plot {
-        super::write(path, &plot::sweep(&results))?;
+        super::write(path, &plot::sweep(&results).svg())?;
+    }
+    if let Some(path) = &args.report {
+        super::write(path, &page::sweep(&results, Vec::new()))?;
     }
     show::rows(&results, &args.show)?;
     Ok(ExitCode::SUCCESS)

@@ -1,30 +1,34 @@
 //! Miss ratios as a chart.
-use crate::line_chart::{Axis, LineChart};
+use report::format::line_chart::{Axis, Line, LineChart};
 use sim::results::Results;
 
 /// One line a policy, over sizes.
-pub fn sweep(results: &Results) -> String {
-    let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+pub fn sweep(results: &Results) -> LineChart {
+    let mut rows: Vec<_> = results.rows.iter().collect();
+    rows.sort_by_key(|row| row.size);
+    let mut lines: Vec<Line> = Vec::new();
+    // In the order of the jobs: a line's place is its policy's in the tables.
     for row in &results.rows {
-        let point = (row.size as f64, row.miss_ratio());
-        match lines.iter_mut().find(|(name, _)| *name == row.policy) {
-            Some((_, points)) => points.push(point),
-            None => lines.push((row.policy.clone(), vec![point])),
+        if !lines.iter().any(|line| line.name == row.policy) {
+            lines.push(Line::exact(row.policy.clone(), Vec::new()));
         }
     }
-    for (_, points) in &mut lines {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for row in rows {
+        let error = row.misses_error_95.unwrap_or(0) as f64 / row.requests.max(1) as f64;
+        for line in lines.iter_mut().filter(|line| line.name == row.policy) {
+            line.points.push((row.size as f64, row.miss_ratio()));
+            line.errors.push(error);
+        }
     }
     chart(&results.trace.name, lines)
 }
 
 /// Lines of sizes in objects and miss ratios.
-pub fn chart(trace: &str, lines: Vec<(String, Vec<(f64, f64)>)>) -> String {
+pub fn chart(trace: &str, lines: Vec<Line>) -> LineChart {
     LineChart {
         title: format!("{trace}: miss ratio by cache size"),
         x: Axis::log("cache size, objects"),
-        y: Axis::linear("miss ratio"),
+        y: Axis::close("miss ratio"),
         lines,
     }
-    .svg()
 }

@@ -68,7 +68,7 @@ fn counters(row: &Row) {
 }
 
 /// How far a policy comes from LRU (0%) to OPT (100%); nothing where those are the same.
-fn way_to_opt(row: &Row, lru: u64, opt: u64) -> Option<f64> {
+pub fn way_to_opt(row: &Row, lru: u64, opt: u64) -> Option<f64> {
     (lru > opt).then(|| (lru as f64 - row.misses as f64) / (lru - opt) as f64 * 100.0)
 }
 

@@ -1,7 +1,8 @@
 //! `hotset sim run`, `sweep` and `compare`
 use super::args::{choices, sizes, threads, ShowArgs, Sizes, TraceArgs};
-use super::{plot, show};
+use super::{page, plot, show};
 use crate::late::Late;
+use crate::trace::page::about;
 use anyhow::{Context, Result};
 use clap::Args;
 use kbuild::progress::Unit;
@@ -17,22 +18,23 @@ use trace::Trace;
 
 #[derive(Args)]
 pub struct RunArgs {
-    #[command(flatten)]
-    trace: TraceArgs,
     /// NAME or NAME:PARAMETER=VALUE,...
     #[arg(short, long, value_name = "POLICY", default_value = "lru")]
     policy: String,
     /// Objects, bytes or a share of the footprint
     #[arg(short, long, value_name = "SIZE", value_parser = sizes)]
     size: Sizes,
+    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     show: ShowArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 #[derive(Args)]
 pub struct SweepArgs {
-    #[command(flatten)]
-    trace: TraceArgs,
     /// Policies between commas, or all
     #[arg(short, long, value_name = "POLICIES", default_value = "all")]
     policy: Vec<String>,
@@ -48,22 +50,30 @@ pub struct SweepArgs {
     /// Write the miss ratios as a chart
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     show: ShowArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 #[derive(Args)]
 pub struct CompareArgs {
-    #[command(flatten)]
-    trace: TraceArgs,
     /// Policies between commas, or all; LRU and OPT are run in any case
     #[arg(short, long, value_name = "POLICIES", default_value = "all")]
     policy: Vec<String>,
     /// Objects, bytes or a share of the footprint
     #[arg(short, long, value_name = "SIZE", value_parser = sizes, default_value = "10%")]
     size: Sizes,
+    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     show: ShowArgs,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 /// Runs a part of the jobs, with progress.
@@ -94,7 +104,8 @@ pub fn results(
         Some(sampled) => sweep_sampled(sampled, &mine, threads, &progress)?,
         None => sweep(&input, &mine, threads, &progress)?,
     };
-    let id = TraceId::of(&trace.name, &input).sampled(trace.sample);
+    let id = TraceId::of(&trace.name, &input);
+    let id = id.sampled(trace.sample).without(&trace.skipped);
     Ok(Results::new(id, all.len(), shard, rows))
 }
 
@@ -103,6 +114,10 @@ pub fn run_one(args: &RunArgs) -> Result<ExitCode> {
     let trace = args.trace.load(true, 1)?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let results = results(&trace, &jobs, None, threads(None))?;
+    if let Some(path) = &args.report {
+        let about = about(&args.trace.trace, &trace)?;
+        super::write(path, &page::sweep(&results, about))?;
+    }
     show::rows(&results, &args.show)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -114,7 +129,11 @@ pub fn run_sweep(args: &SweepArgs) -> Result<ExitCode> {
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let results = results(&trace, &jobs, args.shard, threads)?;
     if let Some(path) = &args.plot {
-        super::write(path, &plot::sweep(&results))?;
+        super::write(path, &plot::sweep(&results).svg())?;
+    }
+    if let Some(path) = &args.report {
+        let about = about(&args.trace.trace, &trace)?;
+        super::write(path, &page::sweep(&results, about))?;
     }
     show::rows(&results, &args.show)?;
     Ok(ExitCode::SUCCESS)
@@ -130,6 +149,10 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode> {
     let trace = args.trace.load(true, threads(None))?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
     let results = results(&trace, &jobs, None, threads(None))?;
+    if let Some(path) = &args.report {
+        let about = about(&args.trace.trace, &trace)?;
+        super::write(path, &page::comparison(&results, about))?;
+    }
     show::comparison(&results, &args.show)?;
     Ok(ExitCode::SUCCESS)
 }

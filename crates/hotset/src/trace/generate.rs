@@ -118,7 +118,7 @@ pub struct Out {
     /// The same seed makes the same trace
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// oracleGeneral, text or csv, where OUT's name does not tell
+    /// oracleGeneral, spc, csv, text or lackey, where OUT's name does not tell
     #[arg(long = "to", value_name = "FORMAT")]
     to_format: Option<Format>,
     /// Say on standard error what was done, as JSON

@@ -1,6 +1,6 @@
 //! `hotset trace info`.
 use super::read_args::{read, ReadArgs};
-use super::{info_text, plots};
+use super::{info_text, page, plots};
 use crate::late::Late;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -22,6 +22,9 @@ pub struct InfoArgs {
     /// Also draw popularity, reuse times and the LRU curve as SVG into this folder
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
+    /// Also write a page: the figures, the charts, the file and the command. It needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -50,14 +53,19 @@ pub fn run(args: &InfoArgs) -> Result<ExitCode> {
     if let Some(folder) = &args.plots {
         draw(folder, &trace, &stats)?;
     }
+    if let Some(path) = &args.report {
+        let html = page::page(&args.trace, &trace, &stats)?;
+        std::fs::write(path, html).with_context(|| format!("cannot write {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn draw(folder: &Path, trace: &Trace, stats: &Stats) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-    for (name, svg) in plots::all(&trace.name, stats) {
+    for (name, chart) in plots::all(&trace.name, stats) {
         let path = folder.join(format!("{}-{name}.svg", trace.name));
-        std::fs::write(&path, svg).with_context(|| format!("writing {}", path.display()))?;
+        std::fs::write(&path, chart.svg())
+            .with_context(|| format!("writing {}", path.display()))?;
         eprintln!("{}", path.display());
     }
     Ok(())

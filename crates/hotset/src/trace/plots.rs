@@ -1,10 +1,10 @@
 //! A trace's statistics as charts.
-use crate::line_chart::{Axis, LineChart};
+use report::format::line_chart::{Axis, Line, LineChart};
 use report::format::plot::thin;
 use trace::stats::Stats;
 
-/// Each chart's name and SVG.
-pub fn all(name: &str, stats: &Stats) -> Vec<(&'static str, String)> {
+/// Each chart, and what to call its file.
+pub fn all(name: &str, stats: &Stats) -> Vec<(&'static str, LineChart)> {
     vec![
         ("popularity", popularity(name, stats)),
         ("reuse-time", reuse_time(name, stats)),
@@ -12,7 +12,7 @@ pub fn all(name: &str, stats: &Stats) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn popularity(name: &str, stats: &Stats) -> String {
+fn popularity(name: &str, stats: &Stats) -> LineChart {
     let counts = &stats.popularity.counts;
     let mut actual = Vec::new();
     let mut rank = 1;
@@ -21,7 +21,7 @@ fn popularity(name: &str, stats: &Stats) -> String {
         // Every rank at first, then 60 points a decade.
         rank = (rank + 1).max((rank as f64 * 1.039) as usize);
     }
-    let mut lines = vec![("requests".to_string(), actual)];
+    let mut lines = vec![Line::exact("requests", actual)];
     if let Some(z) = stats.popularity.zipf {
         let ranks = counts[..z.ranks as usize].iter().zip(1u32..);
         let fitted: f64 = ranks
@@ -31,7 +31,7 @@ fn popularity(name: &str, stats: &Stats) -> String {
         let total: f64 = ranks.map(|(&c, _)| f64::from(c)).sum();
         let law = |k: f64| (k, total / fitted * k.powf(-z.alpha));
         let line = vec![law(1.0), law(f64::from(z.ranks))];
-        lines.push((format!("zipf, alpha {:.2}", z.alpha), line));
+        lines.push(Line::exact(format!("zipf, alpha {:.2}", z.alpha), line));
     }
     LineChart {
         title: format!("{name}: popularity"),
@@ -39,10 +39,9 @@ fn popularity(name: &str, stats: &Stats) -> String {
         y: Axis::log("requests"),
         lines,
     }
-    .svg()
 }
 
-fn reuse_time(name: &str, stats: &Stats) -> String {
+fn reuse_time(name: &str, stats: &Stats) -> LineChart {
     let total = stats.requests.max(1) as f64;
     let share = |(at, count): (usize, u64)| (2f64.powi(at as i32), 100.0 * count as f64 / total);
     let doublings = stats.reuse_time.doublings().into_iter().enumerate();
@@ -50,12 +49,11 @@ fn reuse_time(name: &str, stats: &Stats) -> String {
         title: format!("{name}: requests until the object comes again"),
         x: Axis::log("requests in between, from here to twice as many"),
         y: Axis::linear("% of requests"),
-        lines: vec![(String::new(), doublings.map(share).collect())],
+        lines: vec![Line::exact("", doublings.map(share).collect())],
     }
-    .svg()
 }
 
-fn lru(name: &str, stats: &Stats) -> String {
+fn lru(name: &str, stats: &Stats) -> LineChart {
     let total = stats.requests.max(1) as f64;
     let hits = stats.reuse_distance.cumulative();
     let mut curve: Vec<(f64, f64)> = vec![(0.0, 100.0)];
@@ -66,7 +64,6 @@ fn lru(name: &str, stats: &Stats) -> String {
         title: format!("{name}: LRU"),
         x: Axis::linear("objects that the cache holds"),
         y: Axis::linear("% misses"),
-        lines: vec![(String::new(), thin(&curve, 200))],
+        lines: vec![Line::exact("", thin(&curve, 200))],
     }
-    .svg()
 }

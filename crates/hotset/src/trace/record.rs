@@ -15,7 +15,7 @@ use trace::{Batch, Format, Packing, ReadOptions, Reader, Writer};
 pub struct RecordArgs {
     /// The trace to write, packed if it ends in .zst or .gz; - is standard output
     out: PathBuf,
-    /// oracleGeneral, text or csv, where OUT's name does not tell
+    /// oracleGeneral, spc, csv, text or lackey, where OUT's name does not tell
     #[arg(long = "to", value_name = "FORMAT")]
     to_format: Option<Format>,
     /// Keep every access; otherwise one to a page that was among the last two is left out, which would

@@ -9,16 +9,12 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("report.css");
 
+/// What closes a page that [`begin`] opened.
+pub(super) const END: &str = "</main></body></html>\n";
+
 /// The whole page.
 pub fn html(study: &Study) -> String {
-    let run = &study.run;
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
-         <meta name=\"color-scheme\" content=\"light dark\"/>\
-         <title>{}</title>\n<style>{STYLE}</style></head>\n<body><main>\n",
-        esc(&text::line(&run.title))
-    );
+    let mut out = begin(&study.run.title);
     head(&mut out, study);
     figures(&mut out, study);
     drawn_curves(&mut out, study);
@@ -27,11 +23,22 @@ pub fn html(study: &Study) -> String {
     failures(&mut out, study);
     charts(&mut out, study);
     section(&mut out, "statistics", "All statistics");
-    table(&mut out, &tables::full(study), "full named");
+    table(&mut out, &tables::full(study), "full named", svg::key);
     out.push_str("</section>\n");
     bed(&mut out, study);
-    out.push_str("</main></body></html>\n");
+    out.push_str(END);
     out
+}
+
+/// The page up to what it says; [`END`] ends it.
+pub(super) fn begin(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\
+         <title>{}</title>\n<style>{STYLE}</style></head>\n<body><main>\n",
+        esc(&text::line(title))
+    )
 }
 
 fn head(out: &mut String, study: &Study) {
@@ -88,7 +95,7 @@ fn head(out: &mut String, study: &Study) {
     out.push_str("</header>\n");
 }
 
-fn section(out: &mut String, id: &str, title: &str) {
+pub(super) fn section(out: &mut String, id: &str, title: &str) {
     let _ = writeln!(out, "<section id=\"{id}\"><h2>{}</h2>", esc(title));
 }
 
@@ -103,7 +110,7 @@ fn figures(out: &mut String, study: &Study) {
         out.push_str("<p>The experiment names no figures.</p>");
     }
     for one in tables::main(study) {
-        table(out, &one, "main");
+        table(out, &one, "main", svg::key);
     }
     out.push_str("</section>\n");
 }
@@ -115,7 +122,7 @@ fn published(out: &mut String, study: &Study) {
     section(out, "published", "Beside what was published");
     let _ = writeln!(out, "<p>{}</p>", words::COMPARED);
     for one in comparisons::tables(study) {
-        table(out, &one, "main");
+        table(out, &one, "main", svg::key);
     }
     out.push_str("</section>\n");
 }
@@ -145,7 +152,7 @@ fn drawn_curves(out: &mut String, study: &Study) {
             keys.join(" · "),
             curves::drawn(curve)
         );
-        table(out, &found, "main");
+        table(out, &found, "main", svg::key);
     }
     out.push_str("</section>\n");
 }
@@ -163,7 +170,12 @@ fn promises(out: &mut String, study: &Study) {
         return;
     }
     section(out, "promises", "Promises");
-    table(out, &tables::promises(study), "promises named cards");
+    table(
+        out,
+        &tables::promises(study),
+        "promises named cards",
+        svg::key,
+    );
     out.push_str("</section>\n");
 }
 
@@ -172,7 +184,7 @@ fn failures(out: &mut String, study: &Study) {
         return;
     };
     section(out, "failures", "Trials that did not end well");
-    table(out, &found, "failures named cards");
+    table(out, &found, "failures named cards", svg::key);
     for failure in &study.failures {
         console(out, study, failure);
     }
@@ -265,8 +277,8 @@ fn legend(chart: &ChartStudy) -> String {
 
 fn bed(out: &mut String, study: &Study) {
     section(out, "bed", "Arms and test bed");
-    table(out, &tables::arms(study), "arms cards");
-    table(out, &tables::bed(study), "bed");
+    table(out, &tables::arms(study), "arms cards", svg::key);
+    table(out, &tables::bed(study), "bed", svg::key);
     let _ = writeln!(
         out,
         "<h3>Reproduce</h3><pre tabindex=\"0\">{}</pre>",
@@ -289,7 +301,8 @@ fn bed(out: &mut String, study: &Study) {
     out.push_str("</ul></section>\n");
 }
 
-fn table(out: &mut String, table: &Table, class: &str) {
+/// `key` draws what marks a row, by [`Row::arm`](super::table::Row::arm).
+pub(super) fn table(out: &mut String, table: &Table, class: &str, key: fn(usize) -> String) {
     let _ = write!(
         out,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table \
@@ -324,7 +337,7 @@ fn table(out: &mut String, table: &Table, class: &str) {
             out.push_str("<tr>");
             for (place, (one, (head, _))) in row.cells.iter().zip(&table.head).enumerate() {
                 let key = match (place, row.arm) {
-                    (0, Some(arm)) => svg::key(arm),
+                    (0, Some(arm)) => key(arm),
                     _ => String::new(),
                 };
                 cell(out, one, (place > 0).then_some(head), &key);

@@ -32,6 +32,11 @@ pub fn plain(x: f64) -> String {
     format!("{sign}{}", thousands(&format!("{rounded:.decimals$}")))
 }
 
+/// Every digit of it, thousands separated.
+pub fn count(x: u64) -> String {
+    thousands(&x.to_string())
+}
+
 fn thousands(digits: &str) -> String {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let mut out = String::new();

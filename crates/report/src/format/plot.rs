@@ -58,6 +58,11 @@ impl Scale {
         self.from + place.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
+    /// Is its low end above zero where it could be zero?
+    pub fn starts_above_zero(&self) -> bool {
+        !self.log && self.low > 0.0
+    }
+
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

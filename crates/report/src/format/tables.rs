@@ -279,14 +279,22 @@ pub fn arms(study: &Study) -> Table {
     }
 }
 
-/// The test bed, as rows of name and value.
+/// The test bed.
 pub fn bed(study: &Study) -> Table {
-    let rows = words::bed(study).into_iter().map(|(name, value)| Row {
+    facts("Test bed", words::bed(study))
+}
+
+/// Rows of a name and a value.
+pub fn facts<N: Into<String>, V: Into<String>>(
+    caption: &str,
+    rows: impl IntoIterator<Item = (N, V)>,
+) -> Table {
+    let rows = rows.into_iter().map(|(name, value)| Row {
         arm: None,
         cells: vec![Cell::text(name), Cell::text(value)],
     });
     Table {
-        caption: "Test bed".into(),
+        caption: caption.into(),
         head: vec![
             ("What".into(), String::new()),
             ("Here".into(), String::new()),

@@ -1,5 +1,5 @@
 //! MGLRU's generations of one lruvec: struct lru_gen_folio and what moves pages in it.
-use super::pid::{tier_of, Rules, Tiers};
+use super::pid::{tier_of, Rules, Tiers, MIN_LRU_BATCH};
 use super::{page, ANON, FILE};
 use crate::deques::Deques;
 use crate::huge::{prefetch, zeroed};
@@ -9,6 +9,9 @@ pub const MIN_GENS: u64 = 2;
 
 /// LRU_REFS_MASK: accesses through descriptors beyond the first ones.
 const MOST_REFS: u8 = 3;
+
+/// Pages that eviction asks for before it comes to them.
+const LOOK_AHEAD: usize = 24;
 
 /// When 6.12 ages early, and 7.x does.
 pub struct Age {
@@ -93,6 +96,47 @@ impl Page {
         }
     }
 
+    /// folio_is_file_lru()
+    #[inline(always)]
+    pub fn kind(&self) -> usize {
+        usize::from(self.bits & page::FILE != 0)
+    }
+
+    /// folio_lru_refs() and lru_tier_from_refs()
+    #[inline(always)]
+    pub fn refs_and_tier(&self, rules: Rules) -> (u8, usize) {
+        let workingset = self.bits & page::WORKINGSET != 0;
+        let refs = match rules {
+            Rules::V6_12 => self.refs + u8::from(workingset),
+            Rules::V7 if self.bits & page::REFERENCED == 0 => 0,
+            Rules::V7 => self.refs + 1,
+        };
+        (refs, tier_of(refs, workingset, rules))
+    }
+
+    /// folio_inc_refs() of 6.12, lru_gen_inc_refs() of 7.x: an access through a descriptor.
+    #[inline(always)]
+    pub fn inc_refs(&mut self, rules: Rules) {
+        if self.bits & page::REFERENCED == 0 {
+            self.bits |= page::REFERENCED;
+            if rules == Rules::V7 {
+                self.refs = 0;
+            }
+            return;
+        }
+        match rules {
+            Rules::V6_12 if self.bits & page::WORKINGSET == 0 => self.bits |= page::WORKINGSET,
+            Rules::V7 if self.refs == MOST_REFS => self.bits |= page::WORKINGSET,
+            _ => self.refs = (self.refs + 1).min(MOST_REFS),
+        }
+    }
+
+    /// Sets LRU_REFS of a page that refaulted.
+    #[inline(always)]
+    pub fn restore_refs(&mut self, refs: u8) {
+        self.refs = refs.min(MOST_REFS);
+    }
+
     /// Of a page that is not resident: what is kept of it, if it ever was.
     #[inline(always)]
     pub fn shadow(&self) -> Option<Shadow> {
@@ -154,10 +198,9 @@ impl Generations {
         usize::from(gen) * 2 + kind
     }
 
-    /// folio_is_file_lru()
     #[inline(always)]
-    pub fn kind(&self, id: u32) -> usize {
-        usize::from(self.pages[id as usize].bits & page::FILE != 0)
+    fn kind(&self, id: u32) -> usize {
+        self.pages[id as usize].kind()
     }
 
     /// get_nr_gens()
@@ -172,35 +215,10 @@ impl Generations {
             .sum()
     }
 
-    /// folio_lru_refs() and lru_tier_from_refs()
-    #[inline]
-    pub fn refs_and_tier(&self, id: u32) -> (u8, usize) {
-        let bits = self.pages[id as usize].bits;
-        let workingset = bits & page::WORKINGSET != 0;
-        let refs = match self.rules {
-            Rules::V6_12 => self.pages[id as usize].refs + u8::from(workingset),
-            Rules::V7 if bits & page::REFERENCED == 0 => 0,
-            Rules::V7 => self.pages[id as usize].refs + 1,
-        };
-        (refs, tier_of(refs, workingset, self.rules))
-    }
-
-    /// folio_inc_refs() of 6.12, lru_gen_inc_refs() of 7.x: an access through a descriptor.
-    #[inline]
+    /// [`Page::inc_refs`] of a resident page.
+    #[inline(always)]
     pub fn inc_refs(&mut self, id: u32) {
-        let Page { bits, refs, .. } = &mut self.pages[id as usize];
-        if *bits & page::REFERENCED == 0 {
-            *bits |= page::REFERENCED;
-            if self.rules == Rules::V7 {
-                *refs = 0;
-            }
-            return;
-        }
-        match self.rules {
-            Rules::V6_12 if *bits & page::WORKINGSET == 0 => *bits |= page::WORKINGSET,
-            Rules::V7 if *refs == MOST_REFS => *bits |= page::WORKINGSET,
-            _ => *refs = (*refs + 1).min(MOST_REFS),
-        }
+        self.pages[id as usize].inc_refs(self.rules);
     }
 
     /// An access through a page table.
@@ -214,12 +232,12 @@ impl Generations {
     }
 
     /// The sequence number of the generation that lru_gen_add_folio() puts a page in.
-    #[inline]
-    pub fn seq_for(&self, id: u32) -> u64 {
-        let bits = self.pages[id as usize].bits;
-        let kind = self.kind(id);
+    #[inline(always)]
+    fn seq_for(&self, page: Page, rules: Rules) -> u64 {
+        let bits = page.bits;
+        let kind = page.kind();
         let min_seq = self.min_seq[kind];
-        if self.rules == Rules::V7 {
+        if rules == Rules::V7 {
             // lru_gen_folio_seq()
             let workingset = bits & page::WORKINGSET != 0;
             let from_top = if bits & page::ACTIVE != 0 {
@@ -242,20 +260,27 @@ impl Generations {
         }
     }
 
-    /// lru_gen_add_folio()
-    #[inline]
-    pub fn add(&mut self, id: u32) {
-        let kind = self.kind(id);
-        let gen = self.index(self.seq_for(id));
-        let Page { bits, refs, .. } = &mut self.pages[id as usize];
-        if self.rules == Rules::V6_12 && *bits & page::ACTIVE != 0 {
-            *bits &= !page::REFERENCED;
-            *refs = 0;
+    /// lru_gen_add_folio() of `id`, which is as `page` says. What it is then is returned, and not yet
+    /// written: its owner has more to change. `rules` are this one's own, which its owner knows at
+    /// compile time.
+    #[inline(always)]
+    pub fn enter(&mut self, id: u32, mut page: Page, rules: Rules) -> Page {
+        let kind = page.kind();
+        let gen = self.index(self.seq_for(page, rules));
+        if rules == Rules::V6_12 && page.bits & page::ACTIVE != 0 {
+            page.bits &= !page::REFERENCED;
+            page.refs = 0;
         }
-        *bits &= !page::ACTIVE;
-        self.pages[id as usize].gen = gen;
+        page.bits &= !page::ACTIVE;
+        page.gen = gen;
         self.pages_in[usize::from(gen)][kind] += 1;
         self.lists.push_young(Self::list(gen, kind), id);
+        page
+    }
+
+    /// lru_gen_add_folio()
+    fn add(&mut self, id: u32) {
+        self.pages[id as usize] = self.enter(id, self.pages[id as usize], self.rules);
     }
 
     /// The oldest page of the oldest generation, which stays there.
@@ -270,40 +295,66 @@ impl Generations {
         self.lists.from_old(Self::list(self.index(seq), kind), 0)
     }
 
-    /// sort_folio() of the oldest page: true when it was promoted or protected, and so is not to be evicted.
-    #[inline]
-    pub fn sort(&mut self, id: u32, highest_evicted: usize) -> bool {
-        let kind = self.kind(id);
+    /// scan_folios(), sort_folio(), isolate_folio() and lru_gen_del_folio(): of the oldest generation of
+    /// a type, until `most` pages were looked at or `isolated` has so many as eviction takes at once.
+    /// Returns how many pages were looked at, and how many of them are not to be evicted.
+    #[inline(always)]
+    pub fn scan(
+        &mut self,
+        kind: usize,
+        highest_evicted: usize,
+        most: u64,
+        isolated: &mut Vec<u32>,
+        rules: Rules,
+    ) -> (u64, u64) {
         let oldest = self.index(self.min_seq[kind]);
-        let gen = self.pages[id as usize].gen;
-        if gen != oldest {
-            self.lists.pop_old(Self::list(oldest, kind));
-            self.lists.push_young(Self::list(gen, kind), id);
-            return true;
-        }
-        let (refs, tier) = self.refs_and_tier(id);
-        let workingset = self.pages[id as usize].bits & page::WORKINGSET != 0;
-        let (most, counted) = match self.rules {
-            Rules::V6_12 => (refs == MOST_REFS + 1, true),
-            Rules::V7 => {
-                let lazily = refs + u8::from(workingset) == MOST_REFS + 2;
-                (lazily, !lazily)
+        let list = Self::list(oldest, kind);
+        let (mut looked, before) = (0, isolated.len());
+        while looked < most && (isolated.len() as u64) < MIN_LRU_BATCH {
+            let Some(id) = self.lists.from_old(list, 0) else {
+                break;
+            };
+            if let Some(later) = self.lists.from_old(list, LOOK_AHEAD) {
+                self.prefetch(later);
             }
-        };
-        if tier <= highest_evicted && !most {
-            return false;
+            looked += 1;
+            let page = &mut self.pages[id as usize];
+            let (refs, tier) = page.refs_and_tier(rules);
+            let workingset = page.bits & page::WORKINGSET != 0;
+            let (most, counted) = match rules {
+                Rules::V6_12 => (refs == MOST_REFS + 1, true),
+                Rules::V7 => {
+                    let lazily = refs + u8::from(workingset) == MOST_REFS + 2;
+                    (lazily, !lazily)
+                }
+            };
+            self.lists.drop_old(list);
+            if page.gen != oldest {
+                let list = Self::list(page.gen, kind);
+                self.lists.push_young(list, id);
+            } else if tier <= highest_evicted && !most {
+                if page.bits & page::REFERENCED == 0 {
+                    page.refs = 0;
+                }
+                if rules == Rules::V6_12 {
+                    page.bits &= !page::REFERENCED;
+                }
+                isolated.push(id);
+            } else {
+                self.inc_gen(id);
+                let list = Self::list(self.pages[id as usize].gen, kind);
+                match rules {
+                    Rules::V6_12 => self.lists.push_old(list, id),
+                    Rules::V7 => self.lists.push_young(list, id),
+                }
+                if counted {
+                    self.tiers[kind].protected[tier] += 1;
+                }
+            }
         }
-        self.inc_gen(id);
-        let list = Self::list(self.pages[id as usize].gen, kind);
-        self.lists.pop_old(Self::list(oldest, kind));
-        match self.rules {
-            Rules::V6_12 => self.lists.push_old(list, id),
-            Rules::V7 => self.lists.push_young(list, id),
-        }
-        if counted {
-            self.tiers[kind].protected[tier] += 1;
-        }
-        true
+        let gone = (isolated.len() - before) as u64;
+        self.pages_in[usize::from(oldest)][kind] -= gone;
+        (looked, looked - gone)
     }
 
     /// folio_inc_gen() of a page that is still in the oldest generation.
@@ -319,28 +370,25 @@ impl Generations {
     }
 
     /// isolate_folio() and lru_gen_del_folio() of the oldest page of a generation's list.
-    #[inline]
     pub fn isolate(&mut self, id: u32, seq: u64) {
-        let kind = self.kind(id);
-        if self.pages[id as usize].bits & page::REFERENCED == 0 {
-            self.pages[id as usize].refs = 0;
+        let mut page = self.pages[id as usize];
+        if page.bits & page::REFERENCED == 0 {
+            page.refs = 0;
         }
         if self.rules == Rules::V6_12 {
-            self.pages[id as usize].bits &= !page::REFERENCED;
+            page.bits &= !page::REFERENCED;
         }
-        self.lists.pop_old(Self::list(self.index(seq), kind));
-        self.pages_in[usize::from(self.pages[id as usize].gen)][kind] -= 1;
-    }
-
-    /// Sets LRU_REFS of a page that refaulted.
-    pub fn restore_refs(&mut self, id: u32, refs: u8) {
-        self.pages[id as usize].refs = refs.min(MOST_REFS);
+        self.pages[id as usize] = page;
+        let kind = page.kind();
+        self.lists.drop_old(Self::list(self.index(seq), kind));
+        self.pages_in[usize::from(page.gen)][kind] -= 1;
     }
 
     /// A page that was isolated and could not be evicted: evict_folios() makes it active.
     pub fn reject(&mut self, id: u32) {
         let oldest = self.min_seq[self.kind(id)];
-        if self.rules == Rules::V6_12 || self.seq_for(id) == oldest {
+        if self.rules == Rules::V6_12 || self.seq_for(self.pages[id as usize], self.rules) == oldest
+        {
             self.pages[id as usize].bits &= !(page::REFERENCED | page::WORKINGSET);
             self.pages[id as usize].refs = 0;
             self.pages[id as usize].bits |= page::ACTIVE;
@@ -361,7 +409,7 @@ impl Generations {
             self.pages[id as usize].bits |= page::REFERENCED;
             return false;
         }
-        if self.refs_and_tier(id).0 > 1 {
+        if self.pages[id as usize].refs_and_tier(self.rules).0 > 1 {
             self.pages[id as usize].bits = bits & !page::REFERENCED | page::WORKINGSET;
             self.pages[id as usize].refs = 0;
         } else {
@@ -501,13 +549,6 @@ impl Generations {
     #[inline(always)]
     pub fn prefetch(&self, id: u32) {
         prefetch(&self.pages, id as usize);
-    }
-
-    /// The page that eviction comes to after so many others of the oldest generation.
-    #[inline(always)]
-    pub fn ahead(&self, kind: usize, others: usize) -> Option<u32> {
-        let oldest = self.index(self.min_seq[kind]);
-        self.lists.from_old(Self::list(oldest, kind), others)
     }
 
     /// Bytes held.

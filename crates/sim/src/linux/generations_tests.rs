@@ -6,7 +6,7 @@ fn lruvec(rules: Rules) -> Generations {
 
 fn put(lruvec: &mut Generations, id: u32, bits: u8) -> u64 {
     lruvec.pages[id as usize].bits = page::PRESENT | bits;
-    let seq = lruvec.seq_for(id);
+    let seq = lruvec.seq_for(lruvec.pages[id as usize], lruvec.rules);
     lruvec.add(id);
     seq
 }
@@ -43,7 +43,7 @@ fn accesses_through_descriptors_raise_the_tier_never_the_generation() {
         let tiers: Vec<usize> = (0..6)
             .map(|_| {
                 lruvec.inc_refs(0);
-                lruvec.refs_and_tier(0).1
+                lruvec.pages[0].refs_and_tier(lruvec.rules).1
             })
             .collect();
         assert_eq!(u64::from(lruvec.pages[0].gen), seq);
@@ -117,13 +117,14 @@ fn sort_folio_protects_tiers_above_the_index() {
     for _ in 0..3 {
         lruvec.inc_refs(0);
     }
-    assert_eq!(lruvec.refs_and_tier(0), (2, 2));
-    assert!(!lruvec.sort(0, 2));
-    assert!(lruvec.sort(0, 1));
+    assert_eq!(lruvec.pages[0].refs_and_tier(lruvec.rules), (2, 2));
+    let mut isolated = Vec::new();
+    let scanned = lruvec.scan(FILE, 1, 64, &mut isolated, Rules::V6_12);
+    assert_eq!((scanned, isolated.len()), ((1, 1), 0));
     assert_eq!(lruvec.tiers[FILE].protected, [0, 0, 1, 0]);
     assert_eq!(lruvec.pages[0].gen, 2, "one generation younger");
     assert_eq!(
-        lruvec.refs_and_tier(0),
+        lruvec.pages[0].refs_and_tier(lruvec.rules),
         (0, 0),
         "and its accesses forgotten"
     );
@@ -137,4 +138,28 @@ fn try_to_inc_min_seq_keeps_anon_behind_file_in_6_12_only() {
         lruvec.try_to_inc_min_seq(ANON);
         assert_eq!(lruvec.min_seq, expected, "{rules:?}");
     }
+}
+
+#[test]
+fn isolate_folio_takes_tiers_up_to_the_index_64_at_once() {
+    let mut lruvec = Generations::new(100, 4, Rules::V6_12);
+    for id in 0..100 {
+        put(&mut lruvec, id, page::FILE);
+    }
+    lruvec.try_to_inc_min_seq(ANON);
+    for _ in 0..3 {
+        lruvec.inc_refs(1);
+    }
+    let mut isolated = Vec::new();
+    let scanned = lruvec.scan(FILE, 2, 4096, &mut isolated, Rules::V6_12);
+    assert_eq!(scanned, (64, 0));
+    assert_eq!(isolated, (0..64).collect::<Vec<_>>());
+    assert_eq!(lruvec.pages[1].bits & page::REFERENCED, 0);
+    assert_eq!(lruvec.total(FILE), 36);
+    isolated.clear();
+    assert_eq!(
+        lruvec.scan(FILE, 2, 10, &mut isolated, Rules::V6_12),
+        (10, 0)
+    );
+    assert_eq!((isolated[0], lruvec.total(FILE)), (64, 26));
 }

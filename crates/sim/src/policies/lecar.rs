@@ -51,6 +51,9 @@ struct Entry {
     last: u32,
 }
 
+/// Positions of the trace that LRU's victims are asked for ahead, at least.
+const ASKED: u32 = 256;
+
 struct LeCar<'a> {
     ids: &'a [u32],
     size: u32,
@@ -64,6 +67,8 @@ struct LeCar<'a> {
     entries: Vec<Entry>,
     lane: Lane,
     tail: u32,
+    /// The mark up to which LRU's victims have been asked for.
+    asked: u32,
     /// What is resident by count; what each of the two evicted, the latest first.
     rings: ByCount,
     gone_held: [u32; 2],
@@ -82,16 +87,24 @@ impl<'a> LeCar<'a> {
             entries: zeroed(setup.input.objects() as usize),
             lane: Lane::new(setup.input.ids().len()),
             tail: 0,
+            asked: 0,
             rings: ByCount::new(setup.input.objects(), 2),
             gone_held: [0; 2],
         }
     }
 
-    fn lru_victim(&mut self) -> u32 {
+    fn lru_victim(&mut self, now: u32) -> u32 {
         self.tail = self.lane.after(self.tail);
-        if let Some(&later) = self.ids.get(self.tail as usize + 64) {
-            prefetch(&self.entries, later as usize);
-            self.rings.prefetch(later);
+        // Mark by mark: most positions are no mark, and a fixed distance would meet few that are.
+        for _ in 0..1 + u32::from(self.asked < self.tail + ASKED) {
+            let from = self.asked.max(self.tail);
+            // The request before this one has a mark.
+            if from + 1 < now {
+                self.asked = self.lane.after(from);
+                let later = self.ids[self.asked as usize - 1];
+                prefetch(&self.entries, later as usize);
+                self.rings.prefetch(later);
+            }
         }
         self.ids[self.tail as usize - 1]
     }
@@ -101,7 +114,7 @@ impl<'a> LeCar<'a> {
         let entries = &self.entries;
         let fewest = |id: u32| entries[id as usize].what & !KIND;
         let id = match by_lru {
-            true => self.lru_victim(),
+            true => self.lru_victim(now),
             // There is one: the cache is full.
             false => self.rings.least(fewest).unwrap_or_default(),
         };
@@ -132,6 +145,8 @@ impl<'a> LeCar<'a> {
     fn forget(&mut self, list: usize) {
         let own = self.rings.own(list);
         if let Some(id) = self.rings.lists().tail(own) {
+            let next = self.rings.lists().younger(id);
+            prefetch(&self.entries, next as usize);
             self.rings.lists().del(id);
             self.entries[id as usize].what = 0;
             self.gone_held[list] -= 1;

@@ -19,18 +19,21 @@ pub const POLICY: Description = Description {
         Parameter { name: "swappiness", default: "60", help: "vm.swappiness, 0 to 200" },
         Parameter { name: "batch", default: "32", help: "pages that a fault without room reclaims at least (at most a quarter of the size), 1 to 4096" },
     ],
-    build: |setup| Ok(Box::new(Mglru::new(setup)?)),
+    build: |setup| {
+        let kernel: String = setup.value("kernel")?;
+        match kernel.as_str() {
+            "6.12" => Ok(Box::new(Mglru::<false>::new(setup)?)),
+            "7.3" => Ok(Box::new(Mglru::<true>::new(setup)?)),
+            other => Err(setup.refuse("kernel", other, "6.12 or 7.3")),
+        }
+    },
 };
 
 /// MAX_LRU_BATCH
 const MAX_LRU_BATCH: u64 = 4096;
 
-/// Pages that eviction asks for before it comes to them.
-const LOOK_AHEAD: usize = 24;
-
-struct Mglru<'a> {
+struct Mglru<'a, const V7: bool> {
     accesses: Accesses<'a>,
-    rules: Rules,
     /// 0 when anonymous memory cannot be reclaimed.
     swappiness: u64,
     size: u32,
@@ -48,26 +51,21 @@ struct Mglru<'a> {
     out_of_memory: u64,
 }
 
-impl<'a> Mglru<'a> {
-    fn new(setup: &Setup<'a, '_>) -> Result<Mglru<'a>, Error> {
-        let kernel: String = setup.value("kernel")?;
-        let rules = match kernel.as_str() {
-            "6.12" => Rules::V6_12,
-            "7.3" => Rules::V7,
-            other => return Err(setup.refuse("kernel", other, "6.12 or 7.3")),
-        };
+impl<'a, const V7: bool> Mglru<'a, V7> {
+    const RULES: Rules = if V7 { Rules::V7 } else { Rules::V6_12 };
+
+    fn new(setup: &Setup<'a, '_>) -> Result<Mglru<'a, V7>, Error> {
         let generations = setup.value_in("generations", 3..=16)?;
         let batch: u32 = setup.value_in("batch", 1..=4096)?;
         let swappiness = setup.value_in("swappiness", 0..=MAX_SWAPPINESS)?;
         let objects = setup.input.objects();
         Ok(Mglru {
             accesses: Accesses::new(setup)?,
-            rules,
             swappiness: if setup.value("swap")? { swappiness } else { 0 },
             size: setup.size,
             batch: batch.min((setup.size / 4).max(1)),
             resident: 0,
-            lruvec: Generations::new(objects, generations, rules),
+            lruvec: Generations::new(objects, generations, Self::RULES),
             isolated: Vec::new(),
             refault: [0; 2],
             activate: [0; 2],
@@ -90,12 +88,14 @@ impl<'a> Mglru<'a> {
     }
 
     /// lru_gen_eviction()
+    #[inline(always)]
     fn evict(&mut self, id: u32) {
-        let kind = self.lruvec.kind(id);
-        let (refs, tier) = self.lruvec.refs_and_tier(id);
-        let workingset = match self.rules {
+        let page = self.lruvec.pages[id as usize];
+        let kind = page.kind();
+        let (refs, tier) = page.refs_and_tier(Self::RULES);
+        let workingset = match Self::RULES {
             Rules::V6_12 => refs > 0,
-            Rules::V7 => self.lruvec.pages[id as usize].bits & page::WORKINGSET != 0,
+            Rules::V7 => page.bits & page::WORKINGSET != 0,
         };
         self.lruvec.tiers[kind].evicted[tier] += 1;
         self.stolen[kind] += 1;
@@ -108,11 +108,12 @@ impl<'a> Mglru<'a> {
     }
 
     /// lru_gen_refault()
-    fn refault(&mut self, id: u32, shadow: Shadow, in_fault: bool) {
-        let kind = self.lruvec.kind(id);
+    #[inline(always)]
+    fn refault(&mut self, page: &mut Page, shadow: Shadow, in_fault: bool) {
+        let kind = page.kind();
         self.refault[kind] += 1;
         // lru_gen_test_recent()
-        let recent = match self.rules {
+        let recent = match Self::RULES {
             Rules::V6_12 => shadow.seq == self.lruvec.min_seq[kind] & Shadow::SEQ,
             Rules::V7 => (self.lruvec.max_seq & Shadow::SEQ).abs_diff(shadow.seq) < 4,
         };
@@ -120,29 +121,30 @@ impl<'a> Mglru<'a> {
             return;
         }
         let (token, workingset) = (shadow.refs, shadow.workingset);
-        if self.rules == Rules::V7 {
-            let tier = crate::linux::pid::tier_of(token + 1, workingset, self.rules);
+        if Self::RULES == Rules::V7 {
+            let tier = crate::linux::pid::tier_of(token + 1, workingset, Self::RULES);
             self.lruvec.tiers[kind].refaulted[tier] += 1;
             if workingset {
                 self.activate[kind] += u64::from(in_fault);
                 self.restore[kind] += 1;
-                self.lruvec.pages[id as usize].bits |= page::WORKINGSET;
+                page.bits |= page::WORKINGSET;
             } else {
-                self.lruvec.restore_refs(id, token);
+                page.restore_refs(token);
             }
             return;
         }
         let refs = token + u8::from(workingset);
-        let tier = crate::linux::pid::tier_of(refs, workingset, self.rules);
+        let tier = crate::linux::pid::tier_of(refs, workingset, Self::RULES);
         self.lruvec.tiers[kind].refaulted[tier] += 1;
         self.activate[kind] += 1;
         if in_fault || refs >= 3 {
-            self.lruvec.pages[id as usize].bits |= page::WORKINGSET;
-            self.lruvec.restore_refs(id, 3);
+            page.bits |= page::WORKINGSET;
+            page.restore_refs(3);
             self.restore[kind] += 1;
         }
     }
 
+    #[inline(always)]
     fn fault(&mut self, id: u32, at: usize) {
         if self.resident == self.size {
             self.reclaim();
@@ -150,24 +152,28 @@ impl<'a> Mglru<'a> {
         let access = self.accesses.at(at);
         let in_fault = is_mapped(access);
         let shadow = self.lruvec.pages[id as usize].shadow();
-        self.lruvec.pages[id as usize] = Page::new(new_page(access));
+        let mut page = Page::new(new_page(access));
         if let Some(shadow) = shadow {
-            self.refault(id, shadow, in_fault);
+            self.refault(&mut page, shadow, in_fault);
         }
         if in_fault {
             // folio_add_lru()
-            self.lruvec.pages[id as usize].bits |= page::ACTIVE;
+            page.bits |= page::ACTIVE;
         }
-        self.lruvec.add(id);
+        page = self.lruvec.enter(id, page, Self::RULES);
         self.resident += 1;
+        if !in_fault {
+            page.inc_refs(Self::RULES);
+        }
+        self.lruvec.pages[id as usize] = page;
         if in_fault {
             self.lruvec.set_young(id);
-        } else {
-            self.lruvec.inc_refs(id);
         }
     }
 
     /// do_try_to_free_pages()
+    #[cold]
+    #[inline(never)]
     fn reclaim(&mut self) {
         let before = self.resident;
         for _ in 0..MAX_RECLAIM_RETRIES {
@@ -201,7 +207,7 @@ impl<'a> Mglru<'a> {
         let first = self.first();
         let budget = self.lruvec.total(first) >> priority;
         loop {
-            if self.rules == Rules::V6_12 {
+            if Self::RULES == Rules::V6_12 {
                 // get_nr_to_scan()
                 if should_run_aging(&self.lruvec.age(first)) && priority != DEF_PRIORITY {
                     self.age();
@@ -216,20 +222,20 @@ impl<'a> Mglru<'a> {
                     self.age();
                 }
             }
-            let to_scan = match self.rules {
+            let to_scan = match Self::RULES {
                 Rules::V6_12 => self.lruvec.total(first) >> priority,
                 Rules::V7 => budget.saturating_sub(scanned),
             };
             if to_scan == 0 {
                 return;
             }
-            let most = match self.rules {
+            let most = match Self::RULES {
                 Rules::V6_12 => MAX_LRU_BATCH,
                 Rules::V7 => to_scan.min(MIN_LRU_BATCH),
             };
             let delta = self.evict_folios(most);
             scanned += delta;
-            let done = self.rules == Rules::V6_12 && scanned >= to_scan;
+            let done = Self::RULES == Rules::V6_12 && scanned >= to_scan;
             if delta == 0 || done || start - self.resident >= self.batch {
                 return;
             }
@@ -253,7 +259,7 @@ impl<'a> Mglru<'a> {
     /// isolate_folios(): pages that were looked at.
     fn isolate_folios(&mut self, most: u64) -> u64 {
         let min_seq = self.lruvec.min_seq;
-        let (mut kind, mut tier) = match (self.rules, self.swappiness) {
+        let (mut kind, mut tier) = match (Self::RULES, self.swappiness) {
             (_, 0) => (FILE, None),
             (Rules::V6_12, _) if min_seq[ANON] < min_seq[FILE] => (ANON, None),
             (Rules::V6_12, 1) => (FILE, None),
@@ -263,12 +269,12 @@ impl<'a> Mglru<'a> {
         let mut total = 0;
         for _ in self.first()..=FILE {
             let highest =
-                tier.unwrap_or_else(|| self.lruvec.tiers[kind].highest_evicted(self.rules));
+                tier.unwrap_or_else(|| self.lruvec.tiers[kind].highest_evicted(Self::RULES));
             let scanned = self.scan_folios(kind, highest, most);
             total += scanned;
             // 7.x: a type that had something to sort is not left for the other.
-            let keep = self.rules == Rules::V7 && scanned > 0;
-            if !self.isolated.is_empty() || (self.rules == Rules::V6_12 && scanned > 0) {
+            let keep = Self::RULES == Rules::V7 && scanned > 0;
+            if !self.isolated.is_empty() || (Self::RULES == Rules::V6_12 && scanned > 0) {
                 break;
             }
             if !keep {
@@ -284,26 +290,12 @@ impl<'a> Mglru<'a> {
         if self.lruvec.count(kind) == MIN_GENS {
             return 0;
         }
-        let mut scanned = 0;
-        while scanned < most && (self.isolated.len() as u64) < MIN_LRU_BATCH {
-            let Some(id) = self.lruvec.oldest(kind) else {
-                break;
-            };
-            scanned += 1;
-            if let Some(later) = self.lruvec.ahead(kind, LOOK_AHEAD) {
-                self.lruvec.prefetch(later);
-            }
-            if self.lruvec.sort(id, highest) {
-                self.sorted += 1;
-            } else {
-                let seq = self.lruvec.min_seq[kind];
-                self.lruvec.isolate(id, seq);
-                self.isolated.push(id);
-                self.scanned += 1;
-            }
-        }
-        let spent = scanned == most && self.rules == Rules::V6_12;
-        match self.rules {
+        let lruvec = &mut self.lruvec;
+        let (scanned, sorted) = lruvec.scan(kind, highest, most, &mut self.isolated, Self::RULES);
+        self.sorted += sorted;
+        self.scanned += scanned - sorted;
+        let spent = scanned == most && Self::RULES == Rules::V6_12;
+        match Self::RULES {
             Rules::V6_12 if self.isolated.is_empty() && !spent => 0,
             _ => scanned,
         }
@@ -312,12 +304,12 @@ impl<'a> Mglru<'a> {
     /// evict_folios() and shrink_folio_list()
     fn evict_folios(&mut self, most: u64) -> u64 {
         let first = self.first();
-        if self.rules == Rules::V7 {
+        if Self::RULES == Rules::V7 {
             self.lruvec.try_to_inc_min_seq(first);
         }
         let mut scanned = self.isolate_folios(most);
         let moved = self.lruvec.try_to_inc_min_seq(first);
-        if self.rules == Rules::V6_12 {
+        if Self::RULES == Rules::V6_12 {
             scanned += u64::from(moved);
             if self.lruvec.count(first) == MIN_GENS {
                 scanned = 0;
@@ -338,7 +330,7 @@ impl<'a> Mglru<'a> {
     /// folio_check_references()
     fn is_spared(&mut self, id: u32) -> bool {
         let bits = &mut self.lruvec.pages[id as usize].bits;
-        if self.rules == Rules::V6_12 {
+        if Self::RULES == Rules::V6_12 {
             return check_references(bits) != References::Reclaim;
         }
         let young = *bits & page::YOUNG != 0;
@@ -350,7 +342,7 @@ impl<'a> Mglru<'a> {
     }
 }
 
-impl Policy for Mglru<'_> {
+impl<const V7: bool> Policy for Mglru<'_, V7> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
         if !self.lruvec.pages[id as usize].is_present() {
@@ -360,7 +352,7 @@ impl Policy for Mglru<'_> {
         if is_mapped(self.accesses.at(at)) {
             self.lruvec.set_young(id);
         } else {
-            self.lruvec.inc_refs(id);
+            self.lruvec.pages[id as usize].inc_refs(Self::RULES);
         }
         true
     }

@@ -3,7 +3,6 @@
 use crate::huge::{prefetch, zeroed};
 use crate::lane::Lane;
 use crate::{Description, Parameter, Policy, Setup};
-use std::collections::VecDeque;
 
 pub const POLICY: Description = Description {
     name: "s3-fifo",
@@ -32,28 +31,23 @@ pub const POLICY: Description = Description {
     ],
     build: |setup| {
         let form: String = setup.value("form")?;
-        let form = match form.as_str() {
-            "figure" => Form::Figure,
-            "v0" => Form::V0,
-            "s3fifo" => Form::S3Fifo,
-            other => return Err(setup.refuse("form", other, "figure, v0 or s3fifo")),
-        };
-        Ok(Box::new(S3Fifo::new(
-            setup,
-            form,
-            setup.value_in("small", 0.0..=1.0)?,
-            setup.value_in("ghost", 0.0..=1000.0)?,
-            setup.value_in("threshold", 1..=3)?,
-        )))
+        let small = setup.value_in("small", 0.0..=1.0)?;
+        let ghost = setup.value_in("ghost", 0.0..=1000.0)?;
+        let threshold = setup.value_in("threshold", 1..=3)?;
+        // Each compiled for itself: what a form does not do costs nothing.
+        match form.as_str() {
+            "figure" => Ok(Box::new(S3Fifo::<FIGURE>::new(setup, small, ghost, threshold))),
+            "v0" => Ok(Box::new(S3Fifo::<V0>::new(setup, small, ghost, threshold))),
+            "s3fifo" => Ok(Box::new(S3Fifo::<S3FIFO>::new(setup, small, ghost, threshold))),
+            other => Err(setup.refuse("form", other, "figure, v0 or s3fifo")),
+        }
     },
 };
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Figure,
-    V0,
-    S3Fifo,
-}
+/// The forms.
+const FIGURE: u8 = 0;
+const V0: u8 = 1;
+const S3FIFO: u8 = 2;
 
 /// The state of an object: where it is, and hits since it came there, up to 3, above.
 const WHERE: u8 = 3;
@@ -62,16 +56,26 @@ const SMALL: u8 = 1;
 const MAIN: u8 = 2;
 const HIT: u8 = 4;
 
-struct S3Fifo<'a> {
+/// Entries of the main queue that memory is asked for ahead.
+const MAIN_AHEAD: u32 = 16;
+
+/// Positions of the trace that the small queue's victims are asked for ahead. To follow its marks, and
+/// so to meet each of them, costs more than it gives: measured.
+const SMALL_AHEAD: usize = 64;
+
+struct S3Fifo<'a, const FORM: u8> {
     ids: &'a [u32],
-    form: Form,
-    size: usize,
-    small_most: usize,
-    ghost_most: usize,
-    threshold: u8,
+    size: u32,
+    /// The small queue gives way when it has so many.
+    small_limit: u32,
+    small_most: u32,
+    main_most: u32,
+    ghost_most: u32,
+    /// A state below it, without its place, leaves the cache with the small queue.
+    used: u8,
     evicted: bool,
     state: Vec<u8>,
-    main: VecDeque<u32>,
+    main: Ring,
     /// Position (from 1) of the access that brought an object into the small queue.
     stamps: Vec<u32>,
     /// Marks after `small_tail` are the small queue, those up to there and after `ghost_tail` the
@@ -79,24 +83,69 @@ struct S3Fifo<'a> {
     lane: Lane,
     small_tail: u32,
     ghost_tail: u32,
-    smalls: usize,
-    ghosts: usize,
+    smalls: u32,
+    ghosts: u32,
 }
 
-impl<'a> S3Fifo<'a> {
-    fn new(setup: &Setup<'a, '_>, form: Form, small: f64, ghost: f64, threshold: u8) -> S3Fifo<'a> {
+/// The main queue. It always has room for one more, so that it can be written to before it is known
+/// whether that one counts.
+struct Ring {
+    slots: Vec<u32>,
+    mask: u32,
+    first: u32,
+    len: u32,
+}
+
+impl Ring {
+    fn new(most: u32) -> Ring {
+        let slots = (most as usize + 2).next_power_of_two();
+        Ring {
+            slots: zeroed(slots),
+            mask: (slots - 1) as u32,
+            first: 0,
+            len: 0,
+        }
+    }
+
+    /// Puts `id` at the young end, if it `counts`.
+    #[inline(always)]
+    fn push_if(&mut self, id: u32, counts: bool) {
+        let at = self.first.wrapping_add(self.len) & self.mask;
+        self.slots[at as usize] = id;
+        self.len += u32::from(counts);
+    }
+
+    /// The entry that so many older ones come before, or whatever lies there.
+    #[inline(always)]
+    fn at(&self, older: u32) -> u32 {
+        self.slots[(self.first.wrapping_add(older) & self.mask) as usize]
+    }
+
+    /// The oldest is done with.
+    #[inline(always)]
+    fn drop_oldest(&mut self) {
+        self.first = self.first.wrapping_add(1);
+        self.len -= 1;
+    }
+}
+
+impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
+    fn new(setup: &Setup<'a, '_>, small: f64, ghost: f64, threshold: u8) -> S3Fifo<'a, FORM> {
         let objects = setup.input.objects() as usize;
         let size = f64::from(setup.size);
+        let small_most = (size * small) as u32;
         S3Fifo {
             ids: setup.input.ids(),
-            form,
-            size: setup.size as usize,
-            small_most: (size * small) as usize,
-            ghost_most: (size * ghost) as usize,
-            threshold,
+            size: setup.size,
+            // An empty one has nothing to give.
+            small_limit: (small_most + u32::from(FORM == FIGURE)).max(1),
+            small_most,
+            main_most: setup.size - small_most,
+            ghost_most: (size * ghost) as u32,
+            used: threshold * HIT,
             evicted: false,
             state: zeroed(objects),
-            main: VecDeque::with_capacity(setup.size as usize + 1),
+            main: Ring::new(setup.size),
             stamps: zeroed(objects),
             lane: Lane::new(setup.input.ids().len()),
             small_tail: 0,
@@ -106,91 +155,106 @@ impl<'a> S3Fifo<'a> {
         }
     }
 
+    /// Until one is gone. The cache is full, so there is one.
+    #[inline(always)]
     fn evict(&mut self) {
-        self.evicted = true;
-        let full = self.smalls + self.main.len();
-        let above = usize::from(self.form == Form::Figure);
-        while self.smalls + self.main.len() == full {
-            let small = self.smalls >= self.small_most + above && self.smalls > 0;
-            if small || self.main.is_empty() {
-                self.evict_small();
-            } else {
-                self.evict_main();
-            }
+        if FORM == S3FIFO {
+            self.evicted = true;
+        }
+        if self.smalls < self.small_limit && self.main.len > 0 {
+            self.evict_main();
+        } else if !self.evict_small() {
+            self.evict_rest();
         }
     }
 
-    /// Until one is gone or the small queue is empty.
-    fn evict_small(&mut self) {
-        while self.smalls > 0 {
-            self.small_tail = self.lane.after(self.small_tail);
-            self.smalls -= 1;
-            let id = self.ids[self.small_tail as usize - 1];
-            if let Some(&later) = self.ids.get(self.small_tail as usize + 64) {
-                prefetch(&self.state, later as usize);
-            }
-            let state = &mut self.state[id as usize];
-            if *state / HIT < self.threshold {
-                *state = ABSENT;
-                self.ghosts += 1;
-                if self.ghosts > self.ghost_most {
-                    self.ghost_tail = self.lane.after(self.ghost_tail);
-                    self.ghosts -= 1;
+    /// Where the small queue's oldest went to the main one and that was not full.
+    #[cold]
+    #[inline(never)]
+    fn evict_rest(&mut self) {
+        loop {
+            while self.smalls > 0 {
+                if self.evict_small() {
+                    return;
                 }
-                return;
             }
-            *state = MAIN;
-            self.stamps[id as usize] = 0;
-            self.lane.clear(self.small_tail);
-            self.main.push_back(id);
-            let full = self.main.len() > self.size - self.small_most;
-            if full && self.form == Form::Figure {
-                return self.evict_main();
+            let small = self.smalls >= self.small_limit || self.main.len == 0;
+            if !small && self.evict_main() {
+                return;
             }
         }
     }
 
-    fn evict_main(&mut self) {
-        while let Some(id) = self.main.pop_front() {
-            if let Some(&later) = self.main.get(16) {
-                prefetch(&self.state, later as usize);
+    /// The small queue's oldest: out (true), or into the main queue, which may have to give one for it
+    /// (true as well).
+    #[inline(always)]
+    fn evict_small(&mut self) -> bool {
+        let tail = self.lane.after(self.small_tail);
+        self.small_tail = tail;
+        self.smalls -= 1;
+        let id = self.ids[tail as usize - 1];
+        if let Some(&later) = self.ids.get(tail as usize + SMALL_AHEAD) {
+            prefetch(&self.state, later as usize);
+        }
+        let state = &mut self.state[id as usize];
+        // The place is below a hit: it changes no comparison.
+        if *state < self.used {
+            *state = ABSENT;
+            if self.ghosts == self.ghost_most {
+                self.ghost_tail = self.lane.after(self.ghost_tail);
+            } else {
+                self.ghosts += 1;
             }
+            return true;
+        }
+        *state = MAIN;
+        self.stamps[id as usize] = 0;
+        self.lane.clear(tail);
+        self.main.push_if(id, true);
+        FORM == FIGURE && self.main.len > self.main_most && self.evict_main()
+    }
+
+    /// Until one is gone (true) or the main queue is empty.
+    #[inline(always)]
+    fn evict_main(&mut self) -> bool {
+        while self.main.len > 0 {
+            let id = self.main.at(0);
+            prefetch(&self.state, self.main.at(MAIN_AHEAD) as usize);
             let state = &mut self.state[id as usize];
-            if *state == MAIN {
-                *state = ABSENT;
-                return;
+            let gone = *state == MAIN;
+            *state = if gone { ABSENT } else { *state - HIT };
+            self.main.drop_oldest();
+            self.main.push_if(id, !gone);
+            if gone {
+                return true;
             }
-            *state -= HIT;
-            self.main.push_back(id);
         }
+        false
     }
 
+    #[inline(always)]
     fn miss(&mut self, id: u32, now: u32) {
         let stamp = self.stamps[id as usize];
         let known = stamp > self.ghost_tail;
-        if known {
-            self.lane.clear(stamp);
-            self.ghosts -= 1;
-        }
-        if self.smalls + self.main.len() == self.size {
+        // No branch on what cannot be guessed: a ghost's mark goes, or the one that `now` has not yet,
+        // whose memory is at hand.
+        self.lane.clear(if known { stamp } else { now });
+        self.ghosts -= u32::from(known);
+        if self.smalls + self.main.len == self.size {
             self.evict();
         }
-        let filling = self.form == Form::S3Fifo && !self.evicted && self.smalls >= self.small_most;
-        if known || filling {
-            self.state[id as usize] = MAIN;
-            // It must not be taken for a ghost when it leaves the main queue.
-            self.stamps[id as usize] = 0;
-            self.main.push_back(id);
-        } else {
-            self.state[id as usize] = SMALL;
-            self.stamps[id as usize] = now;
-            self.lane.mark(now);
-            self.smalls += 1;
-        }
+        let filling = FORM == S3FIFO && !self.evicted && self.smalls >= self.small_most;
+        let to_main = known || filling;
+        self.state[id as usize] = if to_main { MAIN } else { SMALL };
+        // What is in the main queue must not be taken for a ghost when it leaves.
+        self.stamps[id as usize] = if to_main { 0 } else { now };
+        self.lane.mark_if(now, !to_main);
+        self.main.push_if(id, to_main);
+        self.smalls += u32::from(!to_main);
     }
 }
 
-impl Policy for S3Fifo<'_> {
+impl<const FORM: u8> Policy for S3Fifo<'_, FORM> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
         let state = &mut self.state[id as usize];
@@ -210,6 +274,6 @@ impl Policy for S3Fifo<'_> {
     }
 
     fn bytes(&self) -> usize {
-        self.state.len() * 5 + self.main.capacity() * 4 + self.lane.bytes()
+        self.state.len() * 5 + self.main.slots.len() * 4 + self.lane.bytes()
     }
 }

@@ -107,7 +107,16 @@ pub(crate) fn delimiter_of(start: &[u8]) -> u8 {
 }
 
 fn columns(options: &CsvOptions, names: &[String]) -> Result<Columns, String> {
-    let there = || format!("the columns are {}", names.join(", "));
+    // What a binary file's first line has must not reach a terminal.
+    let there = || {
+        let shown = names.iter().take(20).map(|name| {
+            let short: String = name.chars().take(40).collect();
+            short.escape_debug().to_string()
+        });
+        let shown: Vec<String> = shown.collect();
+        let more = if names.len() > 20 { ", ..." } else { "" };
+        format!("the columns are {}{more}", shown.join(", "))
+    };
     let find = |wanted: &Option<String>, usual: &[&str]| -> Result<Option<usize>, String> {
         let Some(wanted) = wanted else {
             return Ok(usual.iter().find_map(|u| names.iter().position(|n| n == u)));

@@ -79,7 +79,7 @@ impl<R: Read> Lines<R> {
                     return Ok(());
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(context.io(e)),
+                Err(e) => return Err(context.io_behind(self.place(), e)),
             }
         }
     }

@@ -37,7 +37,10 @@ impl<R: Read + Send> Source for Oracle<R> {
                 Ok(0) => break,
                 Ok(n) => got += n,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(context.io(e)),
+                Err(e) => {
+                    let whole = self.records + (got / RECORD) as u64;
+                    return Err(context.io_behind(Place::Record(whole), e));
+                }
             }
         }
         if got == 0 {

@@ -103,10 +103,21 @@ impl Context {
         Ok(())
     }
 
-    pub fn io(&self, source: io::Error) -> Error {
+    pub fn io(&self, cause: io::Error) -> Error {
         Error::Io {
             file: self.file.clone(),
-            source,
+            behind: None,
+            cause,
+        }
+    }
+
+    /// Likewise, behind what could be read.
+    pub fn io_behind(&self, place: Place, cause: io::Error) -> Error {
+        let (Place::Line(number) | Place::Record(number)) = place;
+        Error::Io {
+            file: self.file.clone(),
+            behind: (number > 0).then_some(place),
+            cause,
         }
     }
 
@@ -148,9 +159,10 @@ impl Reader {
     /// # Errors
     /// When it cannot be read, its format cannot be told, or its header is wrong.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Reader, Error> {
-        let failed = |source| Error::Io {
+        let failed = |cause| Error::Io {
             file: path.to_path_buf(),
-            source,
+            behind: None,
+            cause,
         };
         if path.as_os_str() == "-" {
             return Reader::new(Path::new("standard input"), io::stdin(), None, options);

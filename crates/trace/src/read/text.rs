@@ -52,7 +52,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    pub const EXPECTED: &'static str = "the number of an object (names need --names strings)";
+    pub const EXPECTED: &'static str =
+        "the number of an object, or its name as text (--names strings)";
 
     pub fn new(names: Names) -> Keys {
         Keys {
@@ -66,7 +67,7 @@ impl Keys {
     pub fn key(&mut self, name: &[u8]) -> Option<u64> {
         match self.names {
             Names::Numbers => number(name),
-            Names::Strings => Some(self.intern(name)),
+            Names::Strings => self.intern(name),
             Names::Auto => {
                 self.names = match number(name) {
                     Some(_) => Names::Numbers,
@@ -77,12 +78,16 @@ impl Keys {
         }
     }
 
-    fn intern(&mut self, name: &[u8]) -> u64 {
+    /// None where it is no text: a binary file has few line ends, and would be some strange names.
+    fn intern(&mut self, name: &[u8]) -> Option<u64> {
         if let Some(&key) = self.strings.get(name) {
-            return key;
+            return Some(key);
+        }
+        if name.iter().any(|&b| b < b' ' && b != b'\t') {
+            return None;
         }
         let key = self.strings.len() as u64;
         self.strings.insert(name.into(), key);
-        key
+        Some(key)
     }
 }

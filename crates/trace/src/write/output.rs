@@ -35,9 +35,10 @@ impl Output {
                 let mut partial = path.as_os_str().to_owned();
                 partial.push(format!(".{}.partial", std::process::id()));
                 let partial = PathBuf::from(partial);
-                let created = File::create(&partial).map_err(|source| Error::Io {
+                let created = File::create(&partial).map_err(|cause| Error::Io {
+                    behind: None,
                     file: path.to_path_buf(),
-                    source,
+                    cause,
                 })?;
                 (Box::new(created), Some(path.to_path_buf()), partial)
             }
@@ -87,11 +88,12 @@ impl Output {
         Ok(())
     }
 
-    fn error(&self, source: io::Error) -> Error {
+    fn error(&self, cause: io::Error) -> Error {
         let output = || PathBuf::from("standard output");
         Error::Io {
+            behind: None,
             file: self.file.clone().unwrap_or_else(output),
-            source,
+            cause,
         }
     }
 }
