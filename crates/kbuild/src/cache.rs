@@ -66,7 +66,15 @@ impl Cache {
 }
 
 /// Held while something of the cache is made; given back when dropped, or when the process ends.
-pub struct Lock(#[allow(dead_code)] File);
+pub struct Lock(File);
+
+impl Drop for Lock {
+    // Closing alone would leave it to a child that another thread has forked and that has not yet
+    // come to its exec: the child has the same open file.
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+    }
+}
 
 /// Takes the lock `DIR/.lock-NAME`, waiting for another process if need be, and saying so.
 ///

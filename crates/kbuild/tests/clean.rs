@@ -114,3 +114,24 @@ fn nothing_goes_while_another_hotset_works() {
     drop(lock);
     remove(&room.cache(), &items).unwrap();
 }
+
+#[test]
+fn a_lock_that_was_given_back_is_free_whatever_is_being_started() {
+    let room = Room::new();
+    let work = room.path("cache/work");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let over = || done.load(std::sync::atomic::Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        // Between fork and exec a child has all that this process has open.
+        scope.spawn(|| {
+            while !over() {
+                std::process::Command::new("true").status().unwrap();
+            }
+        });
+        let refused = (0..2000)
+            .filter(|_| cache::try_lock(&work, "7.3-um").unwrap().is_none())
+            .count();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(refused, 0);
+    });
+}
