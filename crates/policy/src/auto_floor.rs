@@ -79,7 +79,7 @@ impl AutoFloor {
     /// has changed.
     pub fn look(&mut self, seen: &Sight, binds: bool) -> bool {
         if self.under == Type::Clean {
-            let found = self.by_stalls.look(seen, self.percent);
+            let found = self.by_stalls.look(seen);
             if self.by_stalls.can_tell() {
                 return found.is_some_and(|percent| self.set(percent));
             }

@@ -1,8 +1,11 @@
-//! A clean floor by trying: a **sweep** of floors from the most to the least, each by half, then twice
-//! half a step further down from the lowest that is as good as the best; held until stalls are others.
+//! A clean floor by trying: a **sweep** of floors from the most to the least, each by half, in rounds
+//! from which the worse ones drop out; then in the same way half a step further down from the lowest
+//! that is as good as the best. Held until stalls are others.
 //!
-//! Down, not up: files that fall out are missed at once, but those that are to come in must be read
-//! first.
+//! Rounds, because one look of some seconds at a floor is off by a third or more: a mean of three tells
+//! floors apart that one does not, and what changes meanwhile falls on all of them alike. The first
+//! goes down, not up: files that fall out are missed at once, but those that are to come in must be
+//! read first. The second goes up, so that what a floor inherits from the last is another's.
 use crate::auto_floor::Bounds;
 use crate::sight::Sight;
 
@@ -13,7 +16,7 @@ const MOST_S: f64 = 7.0;
 /// What follows a step is not counted: pages come and go.
 const SETTLE_S: f64 = 1.0;
 /// As good as the best: so much worse at most, and by so many seconds stalled a second.
-const AS_GOOD: f64 = 1.1;
+const AS_GOOD: f64 = 1.05;
 const AS_GOOD_S: f64 = 0.005;
 /// Where tasks stall less than this there is nothing to find.
 const WORTH_S: f64 = 0.02;
@@ -26,17 +29,37 @@ const APART_S: f64 = 60.0;
 const APART_MOST_S: f64 = 3600.0;
 /// Further down by half a step, and half of that.
 const FINER: [f64; 2] = [std::f64::consts::FRAC_1_SQRT_2, 0.84];
+/// After each round but the last those are left out that are so much worse than the best.
+const DROPPED: [f64; 2] = [1.6, 1.3];
 /// Halves from 45% to a hundredth of a percent.
 const STEPS: usize = 14;
 
+/// A floor that is tried, and what it has cost, in seconds stalled a second, in all looks at it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tried {
+    percent: f64,
+    sum: f64,
+    looks: u32,
+    dropped: bool,
+}
+
+impl Tried {
+    fn mean(&self) -> f64 {
+        self.sum / f64::from(self.looks.max(1))
+    }
+}
+
+/// What is found out now.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// At a floor, with the stalls that it had and how often in a row they were others.
     Held { stalls: Option<f64>, others: u32 },
-    /// At the n-th floor of the sweep.
-    Sweeping(usize),
-    /// At the n-th refinement of the best so far, and its stalls.
-    Finer { at: usize, best: (f64, f64) },
+    /// At one of the floors that are tried, in a round.
+    Trying {
+        at: usize,
+        round: usize,
+        finer: bool,
+    },
 }
 
 /// Finds it out.
@@ -44,8 +67,11 @@ enum Phase {
 pub struct ByStalls {
     bounds: Bounds,
     phase: Phase,
-    /// What the floors of the sweep have cost.
-    seen: [(f64, f64); STEPS],
+    /// What is tried, from the highest on, so many.
+    tried: [Tried; STEPS],
+    many: usize,
+    /// What the best of the sweep has cost.
+    best: f64,
     /// When what is judged now began.
     step_s: Option<f64>,
     /// Seconds, microseconds stalled, and pages stolen at the first count after it.
@@ -67,7 +93,9 @@ impl ByStalls {
                 stalls: None,
                 others: 0,
             },
-            seen: [(0.0, 0.0); STEPS],
+            tried: [Tried::default(); STEPS],
+            many: 0,
+            best: 0.0,
             step_s: None,
             begun: None,
             swept_s: f64::NEG_INFINITY,
@@ -84,27 +112,18 @@ impl ByStalls {
         self.lives
     }
 
-    /// Takes a look at what a floor of `percent` does. The next floor, where it is another.
-    pub fn look(&mut self, seen: &Sight, percent: f64) -> Option<f64> {
+    /// Takes a look at what the floor that was named last does. The next one, where it is another.
+    pub fn look(&mut self, seen: &Sight) -> Option<f64> {
         let stalls = self.stalls(seen)?;
         match self.phase {
             Phase::Held {
                 stalls: was,
                 others,
             } => self.hold(seen.now_s, stalls, was, others),
-            Phase::Sweeping(at) => {
-                self.seen[at] = (percent, stalls);
-                let next = self.step(at + 1);
-                if let (Some(next), true) = (next, at + 1 < STEPS) {
-                    self.phase = Phase::Sweeping(at + 1);
-                    return Some(next);
-                }
-                let best = lowest_as_good(&self.seen[..=at]);
-                self.finer(0, best)
-            }
-            Phase::Finer { at, best } => {
-                let best = lowest_as_good(&[best, (percent, stalls)]);
-                self.finer(at + 1, best)
+            Phase::Trying { at, round, finer } => {
+                self.tried[at].sum += stalls;
+                self.tried[at].looks += 1;
+                self.go_on(at, round, finer)
             }
         }
     }
@@ -122,8 +141,7 @@ impl ByStalls {
                 Some(_) => (self.apart_s * 2.0).min(APART_MOST_S),
             };
             self.swept_s = now_s;
-            self.phase = Phase::Sweeping(0);
-            return self.step(0);
+            return self.sweep();
         }
         self.phase = Phase::Held {
             stalls: was,
@@ -132,27 +150,79 @@ impl ByStalls {
         None
     }
 
-    fn finer(&mut self, at: usize, best: (f64, f64)) -> Option<f64> {
-        let next = FINER.get(at).map(|share| best.0 * share);
-        match next.filter(|next| *next >= self.bounds.least) {
-            Some(next) => {
-                self.phase = Phase::Finer { at, best };
-                Some(next)
-            }
-            None => {
-                self.phase = Phase::Held {
-                    stalls: Some(best.1),
-                    others: 0,
-                };
-                Some(best.0)
-            }
-        }
+    /// Begins with the most, and by halves down to what is not far above the least.
+    fn sweep(&mut self) -> Option<f64> {
+        let bounds = self.bounds;
+        let steps = (0..STEPS as i32).map(|at| bounds.most * 0.5f64.powi(at));
+        self.try_all(steps.filter(|percent| *percent >= bounds.least), false)
     }
 
-    /// The n-th floor of a sweep; the last is not far above the least.
-    fn step(&self, at: usize) -> Option<f64> {
-        let percent = self.bounds.most * 0.5f64.powi(at as i32);
-        (percent >= self.bounds.least).then_some(percent)
+    /// Tries these, given from the highest on.
+    fn try_all(&mut self, floors: impl Iterator<Item = f64>, finer: bool) -> Option<f64> {
+        self.many = 0;
+        for (slot, percent) in self.tried.iter_mut().zip(floors) {
+            *slot = Tried {
+                percent,
+                ..Tried::default()
+            };
+            self.many += 1;
+        }
+        self.phase = Phase::Trying {
+            at: 0,
+            round: 0,
+            finer,
+        };
+        (self.many > 0).then(|| self.tried[0].percent)
+    }
+
+    /// The next floor: of this round, of the next one, or what has been found.
+    fn go_on(&mut self, at: usize, round: usize, finer: bool) -> Option<f64> {
+        if let Some(next) = self.after(Some(at), round) {
+            return self.go_to(next, round, finer);
+        }
+        if let Some(dropped) = DROPPED.get(round) {
+            let tried = &mut self.tried[..self.many];
+            let best = best(tried);
+            for one in tried.iter_mut() {
+                one.dropped |= one.mean() > best * dropped + AS_GOOD_S;
+            }
+            let left = tried.iter().filter(|one| !one.dropped).count();
+            if let (true, Some(next)) = (left > 1, self.after(None, round + 1)) {
+                return self.go_to(next, round + 1, finer);
+            }
+        }
+        let tried = &self.tried[..self.many];
+        let reference = if finer {
+            best(tried).min(self.best)
+        } else {
+            best(tried)
+        };
+        let found = lowest_as_good(tried, reference);
+        let lower = FINER.map(|share| found.percent * share);
+        if !finer && lower[0] >= self.bounds.least {
+            self.best = best(&self.tried[..self.many]);
+            return self.try_all([found.percent, lower[1], lower[0]].into_iter(), true);
+        }
+        self.phase = Phase::Held {
+            stalls: Some(found.mean()),
+            others: 0,
+        };
+        Some(found.percent)
+    }
+
+    fn go_to(&mut self, at: usize, round: usize, finer: bool) -> Option<f64> {
+        self.phase = Phase::Trying { at, round, finer };
+        Some(self.tried[at].percent)
+    }
+
+    /// The floor that is tried after one, or first, in a round: down in even ones, up in odd ones.
+    fn after(&self, at: Option<usize>, round: usize) -> Option<usize> {
+        let there = |at: &usize| !self.tried[*at].dropped;
+        if round % 2 == 0 {
+            (at.map_or(0, |at| at + 1)..self.many).find(there)
+        } else {
+            (0..at.unwrap_or(self.many)).rev().find(there)
+        }
     }
 
     /// Seconds a second that tasks stalled since the last judgement, once there is another to be made:
@@ -180,13 +250,18 @@ impl ByStalls {
     }
 }
 
+fn best(tried: &[Tried]) -> f64 {
+    let left = tried.iter().filter(|one| !one.dropped);
+    left.map(Tried::mean).fold(f64::INFINITY, f64::min)
+}
+
 /// The lowest floor that is as good as the best.
-fn lowest_as_good(seen: &[(f64, f64)]) -> (f64, f64) {
-    let best = seen.iter().map(|one| one.1).fold(f64::INFINITY, f64::min);
-    let good = |one: &&(f64, f64)| one.1 <= best * AS_GOOD + AS_GOOD_S;
-    let lowest = seen
+fn lowest_as_good(tried: &[Tried], reference: f64) -> Tried {
+    let enough = reference * AS_GOOD + AS_GOOD_S;
+    let good = |one: &&Tried| !one.dropped && one.mean() <= enough;
+    let lowest = tried
         .iter()
         .filter(good)
-        .min_by(|one, other| one.0.total_cmp(&other.0));
+        .min_by(|one, other| one.percent.total_cmp(&other.percent));
     lowest.copied().unwrap_or_default()
 }
