@@ -388,7 +388,8 @@ pub enum Work {
     /// how many, each second.
     Names {},
     /// Each period: read the file, ask the kernel in some way to take memory back, and see what is
-    /// left of the file. Observes `<worker>.left` (share).
+    /// left of the file. Observes `<worker>.left` (share), and, where memory itself is asked for,
+    /// `<worker>.given` (share of it).
     Ask {
         file: String,
         by: Ask,
@@ -427,6 +428,14 @@ pub enum Ask {
     Pageout,
     /// `vm.drop_caches` = 1.
     DropCaches,
+    /// Hibernation to its test of the freezer, for the smallest image: `shrink_all_memory()` and the
+    /// image's memory are gone through, nothing is written.
+    Hibernation,
+    /// All of each CMA area (`cma=` on the command line), and gives it back. `given`: of the areas.
+    Cma,
+    /// Each memory block that is movable (`movablecore=`) goes offline, and online again. `given`: of
+    /// these blocks.
+    Offline,
 }
 
 /// Contents of anonymous pages: zram keeps a page of one repeated word in no memory at all, so

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::Duration;
 
 use super::read::{read_all, resident_share, CHUNK};
-use super::{data_path, stopping};
+use super::{asked_of_all, data_path, stopping};
 use crate::channel::{now_ms, Channel};
 use crate::setup;
 
@@ -23,6 +23,7 @@ pub fn reclaim(
     let mut buffer = vec![0u8; CHUNK];
     while !stopping() {
         let begin = now_ms();
+        let mut given = None;
         let mut file = File::open(&path).with_context(|| format!("opening {path}"))?;
         read_all(&mut file, &mut buffer).with_context(|| format!("reading {path}"))?;
         match by {
@@ -32,9 +33,15 @@ pub fn reclaim(
             Ask::RootReclaim => memory_reclaim("/sys/fs/cgroup", amount)?,
             Ask::Pageout => pageout(&file).with_context(|| format!("paging out {path}"))?,
             Ask::DropCaches => setup::write("/proc/sys/vm/drop_caches", "1")?,
+            Ask::Hibernation => asked_of_all::hibernation()?,
+            Ask::Cma => given = Some(asked_of_all::cma()?),
+            Ask::Offline => given = Some(asked_of_all::offline()?),
         }
         let left = resident_share(&file).with_context(|| format!("cachestat of {path}"))?;
         channel.observe(format!("{worker}.left"), begin, left);
+        if let Some(given) = given {
+            channel.observe(format!("{worker}.given"), begin, given);
+        }
         if !stopping() {
             std::thread::sleep(Duration::from_millis(period_ms));
         }

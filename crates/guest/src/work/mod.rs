@@ -2,6 +2,7 @@
 mod access;
 mod apps;
 mod ask;
+mod asked_of_all;
 mod compile;
 mod huge;
 mod kill;

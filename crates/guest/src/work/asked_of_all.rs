@@ -1,0 +1,95 @@
+//! Whoever asks the whole machine for memory: hibernation, CMA, memory blocks that go offline.
+use crate::setup;
+use anyhow::{bail, Context, Result};
+use std::path::{Path, PathBuf};
+
+/// Hibernates up to the test of the freezer, which comes after the memory for the image was made
+/// (kernel/power/hibernate.c), and wakes up again: some 5 s.
+pub fn hibernation() -> Result<()> {
+    setup::write("/sys/power/image_size", "0")?;
+    setup::write("/sys/power/pm_test", "freezer")?;
+    setup::write("/sys/power/state", "disk")
+}
+
+/// Allocates each CMA area whole. The share of all areas that was given.
+pub fn cma() -> Result<f64> {
+    let (mut given, mut asked) = (0, 0);
+    for area in entries("/sys/kernel/debug/cma", "")? {
+        let pages: u64 = number(&area.join("count"))?;
+        asked += pages;
+        match std::fs::write(area.join("alloc"), pages.to_string()) {
+            Ok(()) => {
+                given += pages;
+                let free = area.join("free");
+                setup::write(&free.to_string_lossy(), &pages.to_string())?;
+            }
+            Err(error) if refused(&error) => {}
+            Err(error) => bail!("{}/alloc: {error}", area.display()),
+        }
+    }
+    share(
+        given,
+        asked,
+        "no CMA area: cma= is missing on the command line",
+    )
+}
+
+/// Puts each movable memory block offline, and all of them online again. The share that went.
+pub fn offline() -> Result<f64> {
+    let (mut gone, mut asked) = (Vec::new(), 0);
+    for block in entries("/sys/devices/system/memory", "memory")? {
+        // Which zones it could be in; the first is where it is.
+        let zones = std::fs::read_to_string(block.join("valid_zones")).unwrap_or_default();
+        if !zones.starts_with("Movable") {
+            continue;
+        }
+        asked += 1;
+        let state = block.join("state");
+        match std::fs::write(&state, "offline") {
+            Ok(()) => gone.push(state),
+            Err(error) if refused(&error) => {}
+            Err(error) => bail!("{}: {error}", state.display()),
+        }
+    }
+    for state in &gone {
+        setup::write(&state.to_string_lossy(), "online_movable")?;
+    }
+    let none = "no movable memory block: movablecore= is missing on the command line";
+    share(gone.len() as u64, asked, none)
+}
+
+fn refused(error: &std::io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EBUSY | libc::ENOMEM | libc::EAGAIN)
+    )
+}
+
+fn share(given: u64, asked: u64, none: &str) -> Result<f64> {
+    if asked == 0 {
+        bail!("{none}");
+    }
+    Ok(given as f64 / asked as f64)
+}
+
+/// Folders of a folder, whose names are a prefix and a number, or anything without a prefix.
+fn entries(dir: &str, prefix: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).with_context(|| format!("{dir}: the kernel has none"))? {
+        let entry = entry.with_context(|| dir.to_string())?;
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(prefix));
+        let numbered = rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        if entry.path().is_dir() && (prefix.is_empty() || numbered) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+fn number(path: &Path) -> Result<u64> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = text.trim();
+    text.parse()
+        .with_context(|| format!("{}: {text:?}", path.display()))
+}
