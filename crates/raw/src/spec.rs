@@ -429,7 +429,7 @@ pub enum Ask {
     /// `vm.drop_caches` = 1.
     DropCaches,
     /// Hibernation to its test of the freezer, for the smallest image: `shrink_all_memory()` and the
-    /// image's memory are gone through, nothing is written.
+    /// image's memory are gone through, nothing is written. `given`: 1 if there was memory for it.
     Hibernation,
     /// All of each CMA area (`cma=` on the command line), and gives it back. `given`: of the areas.
     Cma,

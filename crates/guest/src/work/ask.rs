@@ -33,7 +33,7 @@ pub fn reclaim(
             Ask::RootReclaim => memory_reclaim("/sys/fs/cgroup", amount)?,
             Ask::Pageout => pageout(&file).with_context(|| format!("paging out {path}"))?,
             Ask::DropCaches => setup::write("/proc/sys/vm/drop_caches", "1")?,
-            Ask::Hibernation => asked_of_all::hibernation()?,
+            Ask::Hibernation => given = Some(asked_of_all::hibernation()?),
             Ask::Cma => given = Some(asked_of_all::cma()?),
             Ask::Offline => given = Some(asked_of_all::offline()?),
         }

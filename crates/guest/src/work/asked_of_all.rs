@@ -4,11 +4,15 @@ use anyhow::{bail, Context, Result};
 use std::path::{Path, PathBuf};
 
 /// Hibernates up to the test of the freezer, which comes after the memory for the image was made
-/// (kernel/power/hibernate.c), and wakes up again: some 5 s.
-pub fn hibernation() -> Result<()> {
+/// (kernel/power/hibernate.c), and wakes up again: some 5 s. 1, or 0 if there was no memory for it.
+pub fn hibernation() -> Result<f64> {
     setup::write("/sys/power/image_size", "0")?;
     setup::write("/sys/power/pm_test", "freezer")?;
-    setup::write("/sys/power/state", "disk")
+    match std::fs::write("/sys/power/state", "disk") {
+        Ok(()) => Ok(1.0),
+        Err(error) if refused(&error) => Ok(0.0),
+        Err(error) => bail!("/sys/power/state: {error}"),
+    }
 }
 
 /// Allocates each CMA area whole. The share of all areas that was given.
@@ -36,26 +40,27 @@ pub fn cma() -> Result<f64> {
 
 /// Puts each movable memory block offline, and all of them online again. The share that went.
 pub fn offline() -> Result<f64> {
-    let (mut gone, mut asked) = (Vec::new(), 0);
+    let (mut gone, mut refusals) = (Vec::new(), 0);
     for block in entries("/sys/devices/system/memory", "memory")? {
         // Which zones it could be in; the first is where it is.
         let zones = std::fs::read_to_string(block.join("valid_zones")).unwrap_or_default();
         if !zones.starts_with("Movable") {
             continue;
         }
-        asked += 1;
         let state = block.join("state");
         match std::fs::write(&state, "offline") {
             Ok(()) => gone.push(state),
-            Err(error) if refused(&error) => {}
+            Err(error) if refused(&error) => refusals += 1,
+            // A block with holes, such as the last one: no such block can.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
             Err(error) => bail!("{}: {error}", state.display()),
         }
     }
     for state in &gone {
         setup::write(&state.to_string_lossy(), "online_movable")?;
     }
-    let none = "no movable memory block: movablecore= is missing on the command line";
-    share(gone.len() as u64, asked, none)
+    let none = "no whole memory block is movable: movablecore= on the command line is missing or too small";
+    share(gone.len() as u64, gone.len() as u64 + refusals, none)
 }
 
 fn refused(error: &std::io::Error) -> bool {
