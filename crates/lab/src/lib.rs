@@ -9,6 +9,7 @@
 //! * [`lease`], [`ramdir`], [`stop`]: what is asked of the host, and put back.
 pub mod attend;
 pub mod bed;
+pub mod boots;
 pub mod cpio;
 pub mod disk;
 pub mod experiment;

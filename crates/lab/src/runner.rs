@@ -1,6 +1,7 @@
 //! Runs an experiment: boots each arm of each repetition and writes what it said.
-use crate::attend::{attend, Ending, Limits};
+use crate::attend::{Ending, Limits};
 use crate::bed::{self, Bed, Boot, Image};
+use crate::boots::boot_and_attend;
 use crate::disk::Maker;
 use crate::experiment::{Arm, Experiment, Lru, LRU_GEN};
 use crate::host;
@@ -420,11 +421,12 @@ fn trial(
     let nodes_mb = experiment.nodes_mb();
     let mut log = shared.results.console(&arm.name, turn.repetition)?;
     let mut assembly = Assembly::new(&arm.name, turn.repetition, turn.seed, planned);
-    let mut guest = shared.bed.start(&Boot {
+    let archive = shared
+        .init
+        .archive_of(&spec, &image.modules, config.as_deref())?;
+    let boot = Boot {
         kernel: &image.path,
-        initramfs: &shared
-            .init
-            .archive_of(&spec, &image.modules, config.as_deref())?,
+        initramfs: &archive,
         disk: shared.disk.as_deref().map(|path| Image {
             path,
             writable: false,
@@ -434,9 +436,9 @@ fn trial(
         nodes_mb: &nodes_mb,
         scratch_mb: experiment.machine.scratch_mb,
         command_line: &experiment.machine.command_line,
-    })?;
+    };
     let mut told = 0.0;
-    let heard = attend(&mut guest, &mut log, limits, shared.stop, &mut |line| {
+    let mut hear = |line| {
         if let Line::Settings { values } = &line {
             walks(shared.bed, arm, values)?;
         }
@@ -452,7 +454,12 @@ fn trial(
             });
         }
         Ok(())
-    })?;
+    };
+    let (heard, again) =
+        boot_and_attend(shared.bed, &boot, &mut log, limits, shared.stop, &mut hear)?;
+    if again > 0 {
+        assembly.booted_again(again);
+    }
     if heard.ending == Ending::Stopped {
         return Ok(None);
     }

@@ -146,6 +146,15 @@ impl Assembly {
         series.insert(place, (t_ms, value));
     }
 
+    /// The guest's first boots ended before it said anything, so many, and the bed was the reason.
+    pub fn booted_again(&mut self, times: u32) {
+        self.trial.events.push(Event {
+            t_ms: 0.0,
+            name: "lab.booted-again".into(),
+            detail: format!("{times}: see the console's log"),
+        });
+    }
+
     /// The trial as it ended.
     pub fn finish(mut self, heard: Heard, silent_s: u64) -> Trial {
         let last = self.last_ms;

@@ -218,7 +218,7 @@ impl ByStalls {
     /// The floor that is tried after one, or first, in a round: down in even ones, up in odd ones.
     fn after(&self, at: Option<usize>, round: usize) -> Option<usize> {
         let there = |at: &usize| !self.tried[*at].dropped;
-        if round % 2 == 0 {
+        if round.is_multiple_of(2) {
             (at.map_or(0, |at| at + 1)..self.many).find(there)
         } else {
             (0..at.unwrap_or(self.many)).rev().find(there)

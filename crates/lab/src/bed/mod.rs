@@ -4,6 +4,8 @@ mod qemu;
 mod uml;
 
 pub use process::Guest;
+#[cfg(test)]
+pub use process::Lines;
 pub use qemu::{Accel, Qemu};
 pub use uml::{Mode, Uml};
 
@@ -118,6 +120,12 @@ pub trait Bed: Send + Sync {
 
     /// Whether a guest with `cpus` CPUs is best kept to one of the host's.
     fn likes_one_cpu(&self, cpus: u32) -> bool;
+
+    /// Whether a guest with `cpus` CPUs that panicked while it booted was let down by the bed, by the
+    /// last lines of its console: it may be started again.
+    fn stumbled(&self, _cpus: u32, _tail: &[String]) -> bool {
+        false
+    }
 
     /// Starts a guest. The calling thread must outlive it: a guest dies with the thread that
     /// started it, so that nothing is left when hotset is killed.
