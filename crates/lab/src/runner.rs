@@ -8,6 +8,7 @@ use crate::host;
 use crate::initramfs::Init;
 use crate::kernels::{self, Images};
 use crate::order::{turns, Turn};
+use crate::pages::Pages;
 use crate::probe;
 use crate::progress::{Display, News};
 use crate::results::Results;
@@ -17,6 +18,7 @@ use crate::trial::Assembly;
 use anyhow::{bail, Context, Result};
 use kbuild::Step;
 use raw::record::{Outcome, Run, Trial, SCHEMA};
+use raw::spec::Trace;
 use raw::wire::Line;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -437,10 +439,16 @@ fn trial(
         scratch_mb: experiment.machine.scratch_mb,
         command_line: &experiment.machine.command_line,
     };
+    let traced = experiment.machine.trace.contains(&Trace::PageCache);
+    let pages = traced.then(|| Pages::create(shared.results, &arm.name, turn.repetition));
+    let mut pages = pages.transpose()?;
     let mut told = 0.0;
     let mut hear = |line| {
         if let Line::Settings { values } = &line {
             walks(shared.bed, arm, values)?;
+        }
+        if let (Line::PageCache { files, runs }, Some(pages)) = (&line, &mut pages) {
+            pages.take(files, runs)?;
         }
         assembly.take(line);
         let fraction = assembly.fraction();
@@ -462,6 +470,9 @@ fn trial(
     }
     if heard.ending == Ending::Stopped {
         return Ok(None);
+    }
+    if let Some(pages) = pages {
+        pages.finish()?;
     }
     let trial = assembly.finish(heard, silent_s);
     shared.results.trial(&trial)?;

@@ -7,6 +7,7 @@
 //! * [`access`]: orders for a worker that accesses pages by rule.
 //! * [`apps`]: orders for the app-cycle workload, which are many.
 //! * [`comparison`]: what it says of somebody else's measurements.
+//! * [`pages`]: what comes into the page cache and goes from it.
 //! * [`plan`]: what an experiment file says of its tables and its promises.
 //!
 //! No I/O and no behaviour beyond (de)serialising lives here, so that guest, lab and report can be
@@ -14,6 +15,7 @@
 pub mod access;
 pub mod apps;
 pub mod comparison;
+pub mod pages;
 pub mod plan;
 pub mod record;
 pub mod size;

@@ -44,6 +44,12 @@ pub enum Trace {
     /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.over_50_ms` (the last
     /// two together), `.unfinished`, and `.lost`, the events that the kernel dropped.
     DirectReclaim,
+    /// Each page that comes into the page cache and goes from it (`mm_filemap_add_to_page_cache` and
+    /// `mm_filemap_delete_from_page_cache`). The lab writes traces of them, one of those that came and
+    /// one of those that went, which `hotset trace` and `hotset sim` read. Observes, once a scene:
+    /// `page_cache.inserted` and `.evicted`, in pages, `.lost`, the events that the kernel dropped, and
+    /// `.unread`, those that the guest did not understand. The kernel's buffer takes 4 MiB for each CPU.
+    PageCache,
 }
 
 /// One kernel file and what to write to it.
@@ -287,6 +293,9 @@ pub enum Work {
     /// times, then exit: reclaim without kswapd and chance, for counting its instructions. Observes
     /// `<worker>.reclaim_ms`, the time of each giving back.
     Squeeze { file: String, times: u64 },
+    /// Make a new generation of the root's pages (`/sys/kernel/debug/lru_gen`), `times` times, then
+    /// exit: without reclaim there are then as many as MGLRU keeps. Observes `<worker>.generations`.
+    Age { times: u32 },
     /// A fixed sequence of accesses by one process, the same in every run with the same seed:
     /// `rounds`, each a seeded random read of `read` bytes from `file` and a write of one page of
     /// `size` bytes of anonymous memory. Then exits. For comparing the counters of two kernels.

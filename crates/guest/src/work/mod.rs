@@ -94,6 +94,7 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
         Work::Squeeze { file, times } => read::squeeze(name, file, *times, spec.seed, &channel),
+        Work::Age { times } => crate::generations::age(name, *times, &channel),
         Work::Pass {
             file,
             times,

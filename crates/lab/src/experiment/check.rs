@@ -163,6 +163,7 @@ fn workers(experiment: &Experiment) -> Checked {
             }
             Work::Hog { .. }
             | Work::Forks { .. }
+            | Work::Age { .. }
             | Work::Names {}
             | Work::KnobLoop { .. }
             | Work::Churn { .. }
@@ -179,6 +180,9 @@ fn workers(experiment: &Experiment) -> Checked {
             let names: Vec<&String> = experiment.files.keys().collect();
             let message = format!("[files] has no {file:?}; {}", there_are(&names));
             return fault(here(&["does", kind, "file"]), message);
+        }
+        if matches!(worker.does, Work::Age { times: 0 }) {
+            return fault(here(&["does", kind, "times"]), "expected at least 1");
         }
         if let Work::KnobLoop { writes, .. } = &worker.does {
             if writes.is_empty() {
@@ -263,6 +267,7 @@ fn kind(work: &Work) -> &'static str {
         Work::ReadOnce { .. } => "read-once",
         Work::Pass { .. } => "pass",
         Work::Squeeze { .. } => "squeeze",
+        Work::Age { .. } => "age",
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
         Work::Forks { .. } => "forks",

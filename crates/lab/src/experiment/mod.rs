@@ -514,6 +514,7 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         | Work::ReadOnce { .. }
         | Work::Pass { .. }
         | Work::Squeeze { .. }
+        | Work::Age { .. }
         | Work::Names {}
         | Work::KnobLoop { .. }
         | Work::KillDaemon { .. } => vec![],
