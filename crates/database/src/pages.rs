@@ -18,12 +18,15 @@ pub struct Made {
     pub files: Vec<Parts>,
 }
 
-/// One file of a database.
+/// The first page and how many; many of them rise.
+pub type Stretch = (u64, u64);
+
+/// One file of a database. Pages that are neither are none that anybody reads.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     pub file: String,
-    /// Pages of the index: the first and how many, rising. All others are the records'.
-    pub index: Vec<(u64, u64)>,
+    pub index: Vec<Stretch>,
+    pub records: Vec<Stretch>,
 }
 
 impl Made {
@@ -42,8 +45,8 @@ impl Made {
 }
 
 /// Page numbers, rising, as stretches.
-pub fn stretches(pages: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
-    let mut out: Vec<(u64, u64)> = Vec::new();
+pub fn stretches(pages: impl IntoIterator<Item = u64>) -> Vec<Stretch> {
+    let mut out: Vec<Stretch> = Vec::new();
     for page in pages {
         match out.last_mut() {
             Some((first, count)) if *first + *count == page => *count += 1,
@@ -53,11 +56,32 @@ pub fn stretches(pages: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
     out
 }
 
+/// What of a file was ever written: a hole at its end is room that an engine has taken beforehand.
+pub fn written(path: &Path) -> Result<Vec<Stretch>> {
+    let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
+    // What is not on the disk yet may not be told.
+    file.sync_all()?;
+    let end = file.metadata()?.len();
+    let mut out = Vec::new();
+    let seek = |from: u64, what| {
+        // SAFETY: lseek(2) takes no memory.
+        let at = unsafe { libc::lseek(file.as_raw_fd(), from as i64, what) };
+        u64::try_from(at).ok()
+    };
+    let mut from = 0;
+    while let Some(data) = seek(from, libc::SEEK_DATA) {
+        from = seek(data, libc::SEEK_HOLE).unwrap_or(end);
+        out.push((data / PAGE, (from - data).div_ceil(PAGE)));
+    }
+    ensure!(!out.is_empty(), "{} is empty", path.display());
+    Ok(out)
+}
+
 /// A file of a database, mapped to be asked about and to be locked; nothing is read through it.
 pub struct Map {
     at: *mut libc::c_void,
     pages: u64,
-    index: Vec<(u64, u64)>,
+    parts: [Vec<Stretch>; 2],
     room: Vec<u8>,
 }
 
@@ -74,10 +98,12 @@ impl Map {
         let what = || format!("mapping {}", path.display());
         let file = File::open(&path).with_context(what)?;
         let pages = file.metadata().with_context(what)?.len().div_ceil(PAGE);
-        let end = parts.index.last().map_or(0, |(first, count)| first + count);
+        let parts = [parts.index.clone(), parts.records.clone()];
+        let ends = { parts.iter().flatten() }.map(|(first, count)| first + count);
+        let end = ends.max().unwrap_or(0);
         ensure!(
-            pages > 0 && end <= pages,
-            "{}: {pages} pages, and the index is said to end at {end}",
+            end > 0 && end <= pages,
+            "{} has {pages} pages, and {end} are said to be there",
             path.display()
         );
         // SAFETY: a fresh mapping, which is never unmapped; the descriptor lives through the call.
@@ -95,17 +121,13 @@ impl Map {
         Ok(Map {
             at,
             pages,
-            index: parts.index.clone(),
+            parts,
             room: vec![0; pages as usize],
         })
     }
 
     pub fn pages(&self) -> Split {
-        let index = self.index.iter().map(|(_, count)| count).sum();
-        Split {
-            index,
-            records: self.pages - index,
-        }
+        self.split(|(_, count)| count)
     }
 
     /// Those that are in memory.
@@ -114,21 +136,23 @@ impl Map {
         // SAFETY: the whole of our mapping, and a byte for each of its pages.
         let result = unsafe { libc::mincore(self.at, len, self.room.as_mut_ptr()) };
         ensure!(result == 0, "mincore: {}", Error::last_os_error());
-        let count = |pages: &[u8]| pages.iter().map(|page| u64::from(page & 1)).sum::<u64>();
-        let of_index = |(first, many): &(u64, u64)| {
-            let first = *first as usize;
-            count(&self.room[first..first + *many as usize])
-        };
-        let index = self.index.iter().map(of_index).sum();
-        Ok(Split {
-            index,
-            records: count(&self.room) - index,
-        })
+        Ok(self.split(|(first, count)| {
+            let pages = &self.room[first as usize..(first + count) as usize];
+            pages.iter().map(|page| u64::from(page & 1)).sum()
+        }))
+    }
+
+    fn split(&self, of: impl Fn(Stretch) -> u64) -> Split {
+        let sum = |part: &[Stretch]| part.iter().map(|stretch| of(*stretch)).sum();
+        Split {
+            index: sum(&self.parts[0]),
+            records: sum(&self.parts[1]),
+        }
     }
 
     /// Locks the index in memory, which reads it.
     pub fn lock_index(&self) -> Result<()> {
-        for (first, count) in &self.index {
+        for (first, count) in &self.parts[0] {
             let len = (count * PAGE) as usize;
             // SAFETY: within our mapping, as `open` has seen.
             let result = unsafe { libc::mlock(self.at.byte_add((first * PAGE) as usize), len) };
@@ -157,17 +181,18 @@ mod tests {
         let mut parts = Parts {
             file: "a".into(),
             index: vec![(1, 2), (8, 2)],
+            records: vec![(3, 5)],
         };
         let mut map = Map::open(folder.path(), &parts).unwrap();
         let all = Split {
             index: 4,
-            records: 6,
+            records: 5,
         };
         assert_eq!(map.pages(), all);
         map.lock_index().unwrap();
         // Written just now, and locked.
         assert_eq!(map.resident().unwrap().index, 4);
-        assert!(map.resident().unwrap().records <= 6);
+        assert!(map.resident().unwrap().records <= 5);
         parts.index.push((10, 1));
         assert!(Map::open(folder.path(), &parts).is_err());
     }

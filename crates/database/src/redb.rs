@@ -1,12 +1,12 @@
 //! redb: a file of records, and one of keys, for redb does not tell whose a page is.
 use anyhow::{ensure, Context, Result};
 use raw::database::LookUp;
-use redb::{Builder, TableDefinition, WriteTransaction};
+use redb::{Builder, ReadableTableMetadata, TableDefinition, TableStats, WriteTransaction};
 use std::path::Path;
 
-use crate::content::{key, record, scramble, Key, KEY, RECORD};
+use crate::content::{key, record, Key, KEY, RECORD};
 use crate::look_up::Find;
-use crate::pages::{Parts, PAGE};
+use crate::pages::{written, Parts, Stretch};
 use crate::Values;
 
 const RECORDS: &str = "records.redb";
@@ -14,58 +14,64 @@ const INDEX: &str = "index.redb";
 /// Number to record, and key to number.
 const RECORD_TABLE: TableDefinition<u64, &[u8; RECORD]> = TableDefinition::new("record");
 const INDEX_TABLE: TableDefinition<&[u8; KEY], u64> = TableDefinition::new("by_key");
-/// Records of one transaction: what it holds in memory beyond the cache is little.
-const BATCH: usize = 20_000;
+/// Pages that a file has for its own keeping, whatever is in it.
+const ITS_OWN: u64 = 1024;
 /// The cache while a database is made.
-const MAKING: usize = 8 << 20;
+const MAKING: usize = 64 << 20;
 
 pub fn make(folder: &Path, records: u64) -> Result<Vec<Parts>> {
-    let mut numbers: Vec<u64> = (0..records).collect();
-    fill(&folder.join(RECORDS), &numbers, |all, some| {
+    let rest = fill(&folder.join(RECORDS), |all| {
         let mut table = all.open_table(RECORD_TABLE)?;
-        for number in some {
-            table.insert(number, &record(*number))?;
+        for number in 0..records {
+            table.insert(number, &record(number))?;
         }
-        Ok(())
+        Ok(table.stats()?)
     })?;
-    // In the order of the keys, as an index is made of records that are there.
-    numbers.sort_unstable_by_key(|number| scramble(*number));
-    let index = folder.join(INDEX);
-    fill(&index, &numbers, |all, some| {
+    let index = fill(&folder.join(INDEX), |all| {
         let mut table = all.open_table(INDEX_TABLE)?;
-        for number in some {
-            table.insert(&key(*number), number)?;
+        for number in 0..records {
+            table.insert(&key(number), number)?;
         }
-        Ok(())
+        Ok(table.stats()?)
     })?;
-    let pages = std::fs::metadata(index)?.len() / PAGE;
-    let parts = |file: &str, index| Parts {
-        file: file.into(),
-        index,
-    };
     Ok(vec![
-        parts(RECORDS, Vec::new()),
-        parts(INDEX, vec![(0, pages)]),
+        Parts {
+            file: RECORDS.into(),
+            index: Vec::new(),
+            records: rest,
+        },
+        Parts {
+            file: INDEX.into(),
+            index,
+            records: Vec::new(),
+        },
     ])
 }
 
-/// Makes one file, in transactions that each `put` some of the numbers.
+/// Makes one file; its pages.
 fn fill(
     path: &Path,
-    numbers: &[u64],
-    put: impl Fn(&WriteTransaction, &[u64]) -> Result<()>,
-) -> Result<()> {
-    let mut builder = Builder::new();
-    let base = builder.set_cache_size(MAKING).create(path);
-    let mut base = base.with_context(|| format!("making {}", path.display()))?;
-    for some in numbers.chunks(BATCH) {
-        let all = base.begin_write()?;
-        put(&all, some)?;
-        all.commit()?;
-    }
-    // It doubles its file when it is full: what is free at its end is no part of the database.
-    base.compact()?;
-    Ok(())
+    put: impl FnOnce(&WriteTransaction) -> Result<TableStats>,
+) -> Result<Vec<Stretch>> {
+    let what = || format!("making {}", path.display());
+    let base = Builder::new().set_cache_size(MAKING).create(path);
+    let base = base.with_context(what)?;
+    // In one transaction: each would leave old copies of the pages that it changes.
+    let all = base.begin_write()?;
+    let stats = put(&all)?;
+    all.commit()?;
+    drop(base);
+    let pages = written(path)?;
+    // Old copies would be locked and counted as if somebody read them.
+    let tree = stats.leaf_pages() + stats.branch_pages();
+    let here: u64 = pages.iter().map(|(_, count)| count).sum();
+    let most = tree + tree / 10 + ITS_OWN;
+    ensure!(
+        here <= most,
+        "{}: {here} pages, of which only {tree} are the table's",
+        what()
+    );
+    Ok(pages)
 }
 
 pub fn open(

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::content::{record, Key, KEY, RECORD};
 use crate::look_up::Find;
-use crate::pages::{stretches, Parts};
+use crate::pages::{stretches, Parts, PAGE};
 use crate::Values;
 
 const FILE: &str = "records.sqlite";
@@ -38,9 +38,13 @@ pub fn make(folder: &Path, records: u64) -> Result<Vec<Parts>> {
     let pages = pages.query_map((), |row| row.get::<_, i64>(0))?;
     let pages = pages.collect::<Result<Vec<i64>, _>>()?;
     ensure!(!pages.is_empty(), "dbstat knows no page of the index");
+    let index: Vec<u64> = pages.into_iter().map(|page| page as u64).collect();
+    let all = std::fs::metadata(folder.join(FILE))?.len() / PAGE;
+    let rest = (0..all).filter(|page| index.binary_search(page).is_err());
     Ok(vec![Parts {
         file: FILE.into(),
-        index: stretches(pages.into_iter().map(|page| page as u64)),
+        records: stretches(rest),
+        index: stretches(index),
     }])
 }
 
