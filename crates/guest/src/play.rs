@@ -226,6 +226,8 @@ impl<'a> Stage<'a> {
                             | Work::Compile { .. }
                             | Work::KillDaemon { .. }
                             | Work::AppCycle(_)
+                            | Work::MakeDatabase(_)
+                            | Work::LookUp(_)
                             | Work::Access(_)
                     )
                 })

@@ -227,7 +227,7 @@ fn install_and_uninstall() {
     let dir = tempfile::tempdir().unwrap();
     let programs = dir.path().join("programs");
     std::fs::create_dir(&programs).unwrap();
-    for program in ["hotset", "hotset-guest", "hotsetd"] {
+    for program in ["hotset", "hotset-guest", "hotset-database", "hotsetd"] {
         std::fs::write(programs.join(program), "").unwrap();
     }
     let dest = dir.path().join("dest");

@@ -119,6 +119,10 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     if experiment.arms.iter().any(|arm| arm.daemon.is_some()) {
         init = init.with_daemon()?;
     }
+    // In every arm likewise.
+    if experiment.has_database() {
+        init = init.with_database()?;
+    }
     let daemons = experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref());
     for program in daemons.filter_map(|daemon| daemon.program.as_deref()) {
         init = init.with_foreign(program)?;

@@ -1,6 +1,7 @@
 //! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
 pub use crate::access::Access;
 pub use crate::apps::AppCycle;
+pub use crate::database::{LookUp, MakeDatabase};
 pub use crate::size::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -213,6 +214,10 @@ pub struct Worker {
     /// Put the processes into a cgroup of their own, as a desktop has one for each application.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_cgroup: bool,
+    /// Put the processes into the cgroup of this name, with those of all workers that say the same.
+    /// These have one limit, and the same `memory_max`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
     /// `oom_score_adj` of the processes.
     #[serde(default)]
     pub oom_score_adj: i32,
@@ -392,6 +397,18 @@ pub enum Work {
     Access(Access),
     /// A phone's apps, started in turn: see [`AppCycle`].
     AppCycle(AppCycle),
+    /// A real database: see [`MakeDatabase`].
+    MakeDatabase(MakeDatabase),
+    /// Records of it, looked up at random: see [`LookUp`].
+    LookUp(LookUp),
+    /// Copy the tree that a [`Work::Tree`] has written to another folder of the scratch disk, file
+    /// by file as rsync(1) does, again and again, with a rest after each file. Each page is used
+    /// once. Observes `<worker>.copy_ms`, the time of each whole copy, and when it is stopped
+    /// `<worker>.copied` (files) and `<worker>.copied_mb` (MiB).
+    CopyTree {
+        #[serde(default)]
+        rest_ms: u64,
+    },
     /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers
     /// each name in a little memory that only its shrinkers give back. Observes `<worker>.names`,
     /// how many, each second.

@@ -1,5 +1,6 @@
 //! What the grammar of an experiment file cannot say: names that must exist, values in range.
 mod apps;
+mod database;
 
 use super::source::{at, there_are, Fault};
 use super::{sizes_of, Experiment};
@@ -169,6 +170,9 @@ fn workers(experiment: &Experiment) -> Checked {
             | Work::Churn { .. }
             | Work::Tree { .. }
             | Work::Compile { .. }
+            | Work::CopyTree { .. }
+            | Work::MakeDatabase(_)
+            | Work::LookUp(_)
             | Work::KillDaemon { .. } => (None, None),
             Work::Access(access) => (apps::access(experiment, access, &here)?, None),
             Work::AppCycle(cycle) => {
@@ -190,6 +194,8 @@ fn workers(experiment: &Experiment) -> Checked {
             }
         }
         written(experiment, &worker.does, &here)?;
+        database::cgroup(experiment, name, &here)?;
+        database::check(experiment, worker, &here)?;
         if worker
             .node
             .is_some_and(|node| node as usize >= experiment.machine.numa.len().max(1))
@@ -215,7 +221,12 @@ fn written(
     let kind = kind(work);
     let scratch = matches!(
         work,
-        Work::Churn { .. } | Work::Tree { .. } | Work::Compile { .. }
+        Work::Churn { .. }
+            | Work::Tree { .. }
+            | Work::Compile { .. }
+            | Work::CopyTree { .. }
+            | Work::MakeDatabase(_)
+            | Work::LookUp(_)
     );
     if scratch && experiment.machine.scratch_mb == 0 {
         let message = "it writes, and the machine has no disk for that: machine.scratch_mb";
@@ -281,6 +292,9 @@ fn kind(work: &Work) -> &'static str {
         Work::Ask { .. } => "ask",
         Work::AppCycle(_) => "app-cycle",
         Work::Access(_) => "access",
+        Work::MakeDatabase(_) => "make-database",
+        Work::LookUp(_) => "look-up",
+        Work::CopyTree { .. } => "copy-tree",
     }
 }
 
