@@ -82,6 +82,7 @@ fn what_is_wrong_with_a_database_is_told_by_field() {
             "machine.scratch_mb",
         ),
         ("machine.scratch_mb=0".into(), "no disk for that"),
+        ("workers.copy.count=2".into(), "a worker has one copy"),
     ] {
         let error = load("indexed-db", &[&set]).expect_err(&set);
         assert!(error.contains(wanted), "{set}: {error}");

@@ -25,7 +25,7 @@ pub struct RecordArgs {
     /// be a hit in any cache
     #[arg(long)]
     all: bool,
-    /// Stop recording after this many requests; the command is ended
+    /// Stop recording after this many accesses; the command is ended
     #[arg(long, value_name = "COUNT", value_parser = super::count)]
     limit: Option<u64>,
     /// Say on standard error what was done, as JSON

@@ -77,9 +77,16 @@ pub fn check(
             }
             Ok(())
         }
-        Work::CopyTree { .. } if !others().any(|work| matches!(work, Work::Tree { .. })) => {
-            let message = "no worker writes a tree to copy: does.tree";
-            fault(here(&["does", "copy-tree"]), message)
+        Work::CopyTree { .. } => {
+            if !others().any(|work| matches!(work, Work::Tree { .. })) {
+                let message = "no worker writes a tree to copy: does.tree";
+                return fault(here(&["does", "copy-tree"]), message);
+            }
+            if worker.count > 1 {
+                let message = "a worker has one copy: its processes would write the same files";
+                return fault(here(&["count"]), message);
+            }
+            Ok(())
         }
         _ => Ok(()),
     }
