@@ -34,6 +34,8 @@ pub struct Init {
     daemon: Option<Vec<u8>>,
     /// The program with the real databases.
     database: Option<Vec<u8>>,
+    /// Recorded sequences of page accesses, by name.
+    recorded: Vec<(String, Vec<u8>)>,
     /// Other daemons and their libraries, by their path in the guest.
     foreign: BTreeMap<String, Vec<u8>>,
 }
@@ -59,6 +61,7 @@ impl Init {
                 selftests: Vec::new(),
                 daemon: None,
                 database: None,
+                recorded: Vec::new(),
                 foreign: BTreeMap::new(),
             }),
             Ok(Some(loader)) => bail!(
@@ -107,6 +110,13 @@ impl Init {
         )?;
         self.database = Some(loaded(Init::at(path)?.program));
         Ok(self)
+    }
+
+    /// With a recorded sequence, which a worker accesses.
+    #[must_use]
+    pub fn with_recorded(mut self, name: &str, pages: Vec<u8>) -> Init {
+        self.recorded.push((name.into(), pages));
+        self
     }
 
     /// With another daemon and what it needs, in every guest.
@@ -177,6 +187,12 @@ impl Init {
         archive.file("hotset/spec.json", 0o644, &spec);
         if let Some(program) = &self.database {
             archive.file("hotset/database", 0o755, program);
+        }
+        if !self.recorded.is_empty() {
+            archive.directory("hotset/recorded");
+        }
+        for (name, pages) in &self.recorded {
+            archive.file(&format!("hotset/recorded/{name}"), 0o644, pages);
         }
         if let Some(program) = &self.daemon {
             for directory in STANDARD {

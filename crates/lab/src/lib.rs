@@ -5,6 +5,7 @@
 //! * [`runner`]: runs all arms and repetitions, and writes [`raw::record`]'s files.
 //! * [`attend`]: listens to one guest; [`trial`] makes a trial of what it said.
 //! * [`pages`]: a guest's page-cache events as traces.
+//! * [`recorded`]: traces that guests access.
 //! * [`disk`], [`initramfs`], [`kernels`], [`foreign`]: what a guest boots from.
 //! * [`model`]: the closed loop, where a controller meets a model of the kernel.
 //! * [`lease`], [`ramdir`], [`stop`]: what is asked of the host, and put back.
@@ -25,6 +26,7 @@ pub mod pages;
 pub mod probe;
 pub mod progress;
 pub mod ramdir;
+pub mod recorded;
 pub mod results;
 pub mod resume;
 pub mod runner;

@@ -11,6 +11,7 @@ use crate::order::{turns, Turn};
 use crate::pages::Pages;
 use crate::probe;
 use crate::progress::{Display, News};
+use crate::recorded::Recorded;
 use crate::results::Results;
 use crate::resume;
 use crate::stop::Stop;
@@ -123,6 +124,10 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     if experiment.has_database() {
         init = init.with_database()?;
     }
+    let recorded = Recorded::of(experiment)?;
+    for (name, pages) in recorded.files() {
+        init = init.with_recorded(name, pages);
+    }
     let daemons = experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref());
     for program in daemons.filter_map(|daemon| daemon.program.as_deref()) {
         init = init.with_foreign(program)?;
@@ -163,6 +168,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
             (results, Vec::new())
         }
     };
+    recorded.keep(results.dir())?;
     let all = turns(
         experiment.arms.len(),
         experiment.repetitions,
