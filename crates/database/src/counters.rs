@@ -44,9 +44,8 @@ impl Counters {
             let text = std::fs::read_to_string(&path);
             text.with_context(|| format!("reading {}", path.display()))
         };
-        let of_cgroup = || -> Result<Cgroup> {
-            Cgroup::of(&read("memory.stat")?, &read("io.stat")?)
-        };
+        let of_cgroup =
+            || -> Result<Cgroup> { Cgroup::of(&read("memory.stat")?, &read("io.stat")?) };
         Ok(Counters {
             majflt: usage.ru_majflt as u64,
             cgroup: cgroup.map(|_| of_cgroup()).transpose()?,

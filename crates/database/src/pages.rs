@@ -117,7 +117,12 @@ impl Map {
                 0,
             )
         };
-        ensure!(at != libc::MAP_FAILED, "{}: {}", what(), Error::last_os_error());
+        ensure!(
+            at != libc::MAP_FAILED,
+            "{}: {}",
+            what(),
+            Error::last_os_error()
+        );
         Ok(Map {
             at,
             pages,

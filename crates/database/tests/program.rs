@@ -119,7 +119,9 @@ fn what_is_index_lies_where_the_engine_reads_keys() {
         let stretches = made["files"][0][part].as_array().unwrap().iter();
         let number = |value: &serde_json::Value| value.as_u64().unwrap() as usize;
         let stretches = stretches.map(|one| (number(&one[0]), number(&one[1])));
-        stretches.flat_map(|(first, count)| first..first + count).collect()
+        stretches
+            .flat_map(|(first, count)| first..first + count)
+            .collect()
     };
     // By the file format's own word: the first byte of a b-tree page. 2 and 10 are an index's, 5 and
     // 13 a table's; 13 are its leaves, where the records are.

@@ -81,7 +81,8 @@ wait
         // Gone, or dead and not asked about yet by whoever has it now.
         let runs = || {
             let stat = std::fs::read_to_string(&stat).unwrap_or_default();
-            stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+            stat.rsplit_once(") ")
+                .is_some_and(|(_, rest)| !rest.starts_with('Z'))
         };
         while runs() {
             assert!(since.elapsed() < Duration::from_secs(30), "{stat} runs on");

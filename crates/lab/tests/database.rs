@@ -28,7 +28,10 @@ fn two_engines_are_looked_up_in_little_memory() {
     };
     assert_eq!(trial.outcome, Outcome::Ok);
     let wrong = ["worker-error", "scene-limit", "oom-kill"];
-    let wrong = trial.events.iter().find(|event| wrong.contains(&event.name.as_str()));
+    let wrong = trial
+        .events
+        .iter()
+        .find(|event| wrong.contains(&event.name.as_str()));
     assert!(wrong.is_none(), "{wrong:?}");
     for engine in ["sqlite", "redb"] {
         let locked = format!("{engine}-locked");

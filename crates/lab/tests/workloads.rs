@@ -72,7 +72,10 @@ fn what_is_wrong_with_a_database_is_told_by_field() {
     for (set, wanted) in [
         (format!("{worker}.does.look-up.look_ups=0"), "1 to 67108864"),
         (format!("{worker}.cgroup=\"a b\""), "a cgroup's name"),
-        (format!("{worker}.memory_max=\"16MiB\""), "another memory_max"),
+        (
+            format!("{worker}.memory_max=\"16MiB\""),
+            "another memory_max",
+        ),
         (
             "workers.redb.does.look-up.mapped=true".into(),
             "redb maps no files",
@@ -130,7 +133,9 @@ fn what_a_database_worker_misses_is_told() {
         ("size = \"12MiB\"", "size = \"1kB\"", "at least 1 MiB"),
     ] {
         assert!(text.contains(from), "{from}");
-        let error = parse(&text.replace(from, to)).expect_err(wanted).to_string();
+        let error = parse(&text.replace(from, to))
+            .expect_err(wanted)
+            .to_string();
         assert!(error.contains(wanted), "{from}: {error}");
     }
 }

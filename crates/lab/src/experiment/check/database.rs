@@ -46,7 +46,8 @@ pub fn check(
                 let message = "the machine's disk has no room for that: machine.scratch_mb";
                 return fault(field, message);
             }
-            let same = |work: &&Work| matches!(work, Work::MakeDatabase(one) if one.engine == make.engine);
+            let same =
+                |work: &&Work| matches!(work, Work::MakeDatabase(one) if one.engine == make.engine);
             if others().filter(same).count() > 1 || worker.count > 1 {
                 let message = "an engine has one database: two workers would make the same files";
                 return fault(here(&["does", "make-database", "engine"]), message);
