@@ -94,24 +94,17 @@ mod tests {
     fn what_came_and_what_went_are_traces_of_the_same_objects() {
         let dir = tempfile::tempdir().unwrap();
         let results = Results::create(&dir.path().join("out")).unwrap();
-        let run = |t_us, gone, file, first, pages| PageRun {
-            t_us,
-            gone,
-            file,
-            first,
-            pages,
-        };
         let mut pages = Pages::create(&results, "classic", 0).unwrap();
         let names = ["/data/a", "/data/b"].map(String::from);
         pages
-            .take(&names[..1], &[run(1_500_000, false, 0, 7, 3)])
+            .take(&names[..1], &[PageRun::new(1_500_000, false, 0, 7, 3)])
             .unwrap();
         let rest = [
-            run(2_000_000, false, 1, 0, 1),
-            run(2_000_001, false, 0, 7, 1),
+            PageRun::new(2_000_000, false, 1, 0, 1),
+            PageRun::new(2_000_001, false, 0, 7, 1),
         ];
         pages.take(&names[1..], &rest).unwrap();
-        let error = pages.take(&[], &[run(0, false, 2, 0, 1)]);
+        let error = pages.take(&[], &[PageRun::new(0, false, 2, 0, 1)]);
         assert!(error.unwrap_err().to_string().contains("not its name"));
         pages.finish().unwrap();
         let path = |rest: &str| results.trace("classic", 0, rest).unwrap();

@@ -149,9 +149,15 @@ mod tests {
 
         all.keep(&run).unwrap();
         all.keep(&run).unwrap();
-        assert_eq!(std::fs::read(kept(&run, "a.txt")).unwrap(), b"70\n9\n70\n8\n9\n");
+        assert_eq!(
+            std::fs::read(kept(&run, "a.txt")).unwrap(),
+            b"70\n9\n70\n8\n9\n"
+        );
         std::fs::write(beside.join("a.txt"), "1\n").unwrap();
         let changed = all.keep(&run).unwrap_err().to_string();
-        assert!(changed.contains("not what the run was begun with"), "{changed}");
+        assert!(
+            changed.contains("not what the run was begun with"),
+            "{changed}"
+        );
     }
 }

@@ -64,12 +64,21 @@ fn a_recorded_trace_is_accessed_as_it_is_and_the_simulator_is_given_the_same() {
     let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let row = |worker: &str| {
         let rows = rows.as_array().unwrap().iter();
-        { rows }.find(|row| row["worker"] == worker).unwrap().clone()
+        { rows }
+            .find(|row| row["worker"] == worker)
+            .unwrap()
+            .clone()
     };
     let (roomy, tight) = (row("roomy"), row("tight"));
-    assert_eq!((&roomy["kernel"], &roomy["error"]), (&1000.into(), &0.0.into()));
+    assert_eq!(
+        (&roomy["kernel"], &roomy["error"]),
+        (&1000.into(), &0.0.into())
+    );
     // In order, and less than all of them: each is gone when it is wanted again.
-    assert_eq!((&tight["kernel"], &tight["error"]), (&3000.into(), &0.0.into()));
+    assert_eq!(
+        (&tight["kernel"], &tight["error"]),
+        (&3000.into(), &0.0.into())
+    );
     assert!(tight["size"].as_u64().unwrap() < 1000, "{tight}");
 }
 

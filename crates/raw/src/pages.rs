@@ -17,17 +17,23 @@ pub struct PageRun {
     pub pages: u64,
 }
 
-type Numbers = (u64, u8, u32, u64, u64);
-
-impl From<Numbers> for PageRun {
-    fn from((t_us, gone, file, first, pages): Numbers) -> PageRun {
+impl PageRun {
+    pub fn new(t_us: u64, gone: bool, file: u32, first: u64, pages: u64) -> PageRun {
         PageRun {
             t_us,
-            gone: gone != 0,
+            gone,
             file,
             first,
             pages,
         }
+    }
+}
+
+type Numbers = (u64, u8, u32, u64, u64);
+
+impl From<Numbers> for PageRun {
+    fn from((t_us, gone, file, first, pages): Numbers) -> PageRun {
+        PageRun::new(t_us, gone != 0, file, first, pages)
     }
 }
 

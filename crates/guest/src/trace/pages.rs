@@ -166,19 +166,12 @@ mod tests {
         ] {
             pages.event(&event(line).unwrap());
         }
-        let run = |t_us, gone, file, first, pages| PageRun {
-            t_us,
-            gone,
-            file,
-            first,
-            pages,
-        };
         let news = Line::PageCache {
             files: vec!["/data/apps".into(), "device 0:5 inode 98".into()],
             runs: vec![
-                run(1_000_001, false, 0, 0, 5),
-                run(1_000_003, false, 1, 5, 1),
-                run(2_500_000, true, 0, 0, 1),
+                PageRun::new(1_000_001, false, 0, 0, 5),
+                PageRun::new(1_000_003, false, 1, 5, 1),
+                PageRun::new(2_500_000, true, 0, 0, 1),
             ],
         };
         assert_eq!(pages.news(), Some(news));

@@ -142,13 +142,7 @@ fn own(trial: &Trial) -> String {
     }
 }
 
-fn row(
-    dir: &Path,
-    trial: &Trial,
-    worker: &str,
-    access: &Access,
-    beside: &[String],
-) -> Result<Row> {
+fn row(dir: &Path, trial: &Trial, worker: &str, access: &Access, beside: &[String]) -> Result<Row> {
     let made = match &access.rule {
         Rule::Recorded { trace, .. } => {
             let limit = Some(access.requests);

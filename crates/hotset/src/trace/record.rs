@@ -23,8 +23,12 @@ pub struct RecordArgs {
     to_format: Option<Format>,
     /// Keep every access; otherwise one to a page that was among the last two is left out, which would
     /// be a hit in any cache
-    #[arg(long)]
+    #[arg(long, conflicts_with = "near")]
     all: bool,
+    /// Leave out what was among the last COUNT pages (Smith's stack deletion): a shorter trace for
+    /// caches that are far larger
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    near: u16,
     /// Stop recording after this many accesses; the command is ended
     #[arg(long, value_name = "COUNT", value_parser = super::count)]
     limit: Option<u64>,
@@ -37,21 +41,31 @@ pub struct RecordArgs {
     command: Vec<String>,
 }
 
-/// Lets through what is neither the last page nor the one before.
-#[derive(Default)]
-struct Last([Option<u64>; 2]);
+/// Lets through what is none of the last pages.
+struct Last {
+    /// The latest first.
+    pages: Vec<u64>,
+    most: usize,
+}
 
 impl Last {
+    fn new(most: usize) -> Last {
+        Last {
+            pages: Vec::with_capacity(most),
+            most,
+        }
+    }
+
     fn is_new(&mut self, page: u64) -> bool {
-        let page = Some(page);
-        if self.0[1] == page {
-            self.0.swap(0, 1);
+        let place = self.pages.iter().position(|one| *one == page);
+        match place {
+            Some(place) => self.pages[..=place].rotate_right(1),
+            None => {
+                self.pages.truncate(self.most - 1);
+                self.pages.insert(0, page);
+            }
         }
-        if self.0[0] == page {
-            return false;
-        }
-        self.0 = [page, self.0[0]];
-        true
+        place.is_none()
     }
 }
 
@@ -118,7 +132,7 @@ fn copy(args: &RecordArgs, format: Format, reader: &mut Reader) -> Result<(u64, 
     let packing = Packing::of_name(&args.out);
     let mut writer = Writer::create(&args.out, format, packing, page_size)?;
     let late = Late::new("Recording", None, Unit::Steps);
-    let (mut last, mut accesses) = (Last::default(), 0);
+    let (mut last, mut accesses) = (Last::new(args.near.into()), 0);
     let (mut batch, mut kept) = (Batch::default(), Batch::default());
     while reader.fill(&mut batch)? {
         accesses += batch.ids.len() as u64;
@@ -147,14 +161,17 @@ fn copy(args: &RecordArgs, format: Format, reader: &mut Reader) -> Result<(u64, 
 mod tests {
     use super::Last;
 
+    fn kept(most: usize, pages: &[u64]) -> Vec<u64> {
+        let mut last = Last::new(most);
+        let pages = pages.iter().copied();
+        pages.filter(|page| last.is_new(*page)).collect()
+    }
+
     #[test]
-    fn what_was_among_the_last_two_pages_is_left_out() {
-        let mut last = Last::default();
+    fn what_was_among_the_last_pages_is_left_out() {
         let pages = [1, 1, 2, 1, 2, 2, 3, 2, 1, 3];
-        let kept: Vec<u64> = pages
-            .into_iter()
-            .filter(|page| last.is_new(*page))
-            .collect();
-        assert_eq!(kept, [1, 2, 3, 1, 3]);
+        assert_eq!(kept(1, &pages), [1, 2, 1, 2, 3, 2, 1, 3]);
+        assert_eq!(kept(2, &pages), [1, 2, 3, 1, 3]);
+        assert_eq!(kept(3, &pages), [1, 2, 3]);
     }
 }
