@@ -98,13 +98,13 @@ fn requests(path: &Path, requests: u64) -> Result<Vec<u32>> {
         ..ReadOptions::default()
     };
     let trace = trace::open(path, &options)?;
-    let has = trace.requests().len();
+    let has = trace.ids.len();
     ensure!(
         has as u64 == requests,
         "{} has {has} requests, and {requests} are asked for",
         path.display()
     );
-    Ok(trace.requests().to_vec())
+    Ok(trace.ids)
 }
 
 #[cfg(test)]
