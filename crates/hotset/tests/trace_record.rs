@@ -40,7 +40,7 @@ fn said(output: &Output) -> serde_json::Value {
 fn objects(folder: &Path) -> Vec<u32> {
     let options = trace::ReadOptions::default();
     let trace = trace::open(&folder.join("out.txt"), &options).unwrap();
-    trace.requests().to_vec()
+    trace.ids
 }
 
 #[test]
