@@ -40,7 +40,7 @@ fn said(output: &Output) -> serde_json::Value {
 fn objects(folder: &Path) -> Vec<u32> {
     let options = trace::ReadOptions::default();
     let trace = trace::open(&folder.join("out.txt"), &options).unwrap();
-    trace.requests().to_vec()
+    trace.ids
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn pages_of_a_command_and_of_what_it_executes_are_apart() {
     // The other outlives the first, and shares an address with it.
     let script = r#"
 said 'I  04001000,3\n L 1ffe000,8\n L 1ffe008,8\n'
-(sleep 0.3; said 'I  04001000,3\n S 04001004,4\n I  04002000,3\nnonsense\n') &
+(sleep 0.3; said 'I  04001000,3\n S 04001004,4\n I  04002000,3\n') &
 "#;
     let seen = said(&record(folder.path(), script, &[]));
-    let wanted = serde_json::json!({ "requests": 4, "accesses": 6, "unread": 1, "programs": 2 });
+    let wanted = serde_json::json!({ "requests": 4, "accesses": 6, "unread": 0, "programs": 2 });
     assert_eq!(seen, wanted);
     assert_eq!(objects(folder.path()), [0, 1, 2, 3]);
     let seen = said(&record(folder.path(), script, &["--all"]));
@@ -100,6 +100,9 @@ fn a_command_that_fails_or_says_nothing_is_told() {
     assert!(told(&output).contains(line), "{output:?}");
     assert_eq!(objects(folder.path()), [0], "what it did is kept");
     let output = record(folder.path(), "exit 0\n", &[]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(told(&output).contains("no access was seen"), "{output:?}");
+    let output = record(folder.path(), "said 'nonsense\\n'\n", &[]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(told(&output).contains("line 1: expected I, L"), "{output:?}");
 }

@@ -110,7 +110,7 @@ mod tests {
         let path = |rest: &str| results.trace("classic", 0, rest).unwrap();
         let inserted = path("inserted.csv.zst");
         let trace = trace::open(&inserted, &ReadOptions::default()).unwrap();
-        assert_eq!(trace.requests(), [0, 1, 2, 3, 0]);
+        assert_eq!(trace.ids, [0, 1, 2, 3, 0]);
         assert!(!path("evicted.csv.zst").exists(), "nothing went");
         let text = std::fs::read_to_string(path("files.json")).unwrap();
         assert_eq!(text.trim(), "[\"/data/a\",\"/data/b\"]");
