@@ -104,5 +104,8 @@ fn a_command_that_fails_or_says_nothing_is_told() {
     assert!(told(&output).contains("no access was seen"), "{output:?}");
     let output = record(folder.path(), "said 'nonsense\\n'\n", &[]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(told(&output).contains("line 1: expected I, L"), "{output:?}");
+    assert!(
+        told(&output).contains("line 1: expected I, L"),
+        "{output:?}"
+    );
 }

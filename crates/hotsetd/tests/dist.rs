@@ -244,6 +244,9 @@ fn install_and_uninstall() {
     for path in [
         "opt/x/sbin/hotsetd",
         "opt/x/bin/hotset",
+        "opt/x/lib/hotset/hotset-database",
+        "opt/x/share/hotset/experiments/model-held.toml",
+        "opt/x/share/hotset/experiments/model-held.csv.zst",
         "opt/x/share/man/man8/hotsetd.8",
         "opt/x/share/man/man5/hotsetd.conf.5",
         "opt/x/lib/systemd/system/hotsetd.service",

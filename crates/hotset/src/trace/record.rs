@@ -2,6 +2,7 @@
 mod followed;
 
 use super::convert::output_format;
+use super::near::Near;
 use crate::late::Late;
 use anyhow::{bail, Context, Result};
 use clap::Args;
@@ -23,12 +24,8 @@ pub struct RecordArgs {
     to_format: Option<Format>,
     /// Keep every access; otherwise one to a page that was among the last two is left out, which would
     /// be a hit in any cache
-    #[arg(long, conflicts_with = "near")]
+    #[arg(long)]
     all: bool,
-    /// Leave out what was among the last COUNT pages (Smith's stack deletion): a shorter trace for
-    /// caches that are far larger
-    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    near: u16,
     /// Stop recording after this many accesses; the command is ended
     #[arg(long, value_name = "COUNT", value_parser = super::count)]
     limit: Option<u64>,
@@ -39,34 +36,6 @@ pub struct RecordArgs {
     /// and executes none is not
     #[arg(required = true, last = true)]
     command: Vec<String>,
-}
-
-/// Lets through what is none of the last pages.
-struct Last {
-    /// The latest first.
-    pages: Vec<u64>,
-    most: usize,
-}
-
-impl Last {
-    fn new(most: usize) -> Last {
-        Last {
-            pages: Vec::with_capacity(most),
-            most,
-        }
-    }
-
-    fn is_new(&mut self, page: u64) -> bool {
-        let place = self.pages.iter().position(|one| *one == page);
-        match place {
-            Some(place) => self.pages[..=place].rotate_right(1),
-            None => {
-                self.pages.truncate(self.most - 1);
-                self.pages.insert(0, page);
-            }
-        }
-        place.is_none()
-    }
 }
 
 /// # Errors
@@ -132,7 +101,7 @@ fn copy(args: &RecordArgs, format: Format, reader: &mut Reader) -> Result<(u64, 
     let packing = Packing::of_name(&args.out);
     let mut writer = Writer::create(&args.out, format, packing, page_size)?;
     let late = Late::new("Recording", None, Unit::Steps);
-    let (mut last, mut accesses) = (Last::new(args.near.into()), 0);
+    let (mut last, mut accesses) = (Near::new(2), 0);
     let (mut batch, mut kept) = (Batch::default(), Batch::default());
     while reader.fill(&mut batch)? {
         accesses += batch.ids.len() as u64;
@@ -141,37 +110,9 @@ fn copy(args: &RecordArgs, format: Format, reader: &mut Reader) -> Result<(u64, 
             writer.put(&batch)?;
             continue;
         }
-        kept.ids.clear();
-        kept.flags.clear();
-        kept.sizes.clear();
-        for (at, &page) in batch.ids.iter().enumerate() {
-            if last.is_new(page) {
-                kept.ids.push(page);
-                kept.flags.extend(batch.flags.get(at));
-                kept.sizes.extend(batch.sizes.get(at));
-            }
-        }
+        last.keep(&batch, &mut kept);
         writer.put(&kept)?;
     }
     let written = writer.finish()?;
     Ok((written.requests, accesses, reader.skipped().malformed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Last;
-
-    fn kept(most: usize, pages: &[u64]) -> Vec<u64> {
-        let mut last = Last::new(most);
-        let pages = pages.iter().copied();
-        pages.filter(|page| last.is_new(*page)).collect()
-    }
-
-    #[test]
-    fn what_was_among_the_last_pages_is_left_out() {
-        let pages = [1, 1, 2, 1, 2, 2, 3, 2, 1, 3];
-        assert_eq!(kept(1, &pages), [1, 2, 1, 2, 3, 2, 1, 3]);
-        assert_eq!(kept(2, &pages), [1, 2, 3, 1, 3]);
-        assert_eq!(kept(3, &pages), [1, 2, 3]);
-    }
 }
