@@ -1,7 +1,7 @@
 //! Real databases in a guest: made, looked up with and without their index locked, a copy beside.
 mod common;
 
-use common::bench::{said, Bench};
+use common::bench::Bench;
 use common::kernel;
 use raw::record::{Outcome, Trial};
 
@@ -18,10 +18,8 @@ fn two_engines_are_looked_up_in_little_memory() {
     let Some(kernel) = kernel("databases in a guest") else {
         return;
     };
-    let bench = Bench::new("uml", kernel);
-    std::fs::write(bench.path("good.toml"), include_str!("database.toml")).unwrap();
-    let output = bench.run(&[], &[]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let bench = Bench::with(kernel, include_str!("database.toml"));
+    bench.runs();
     let trials = bench.trials();
     let [trial] = &trials[..] else {
         panic!("{trials:?}")

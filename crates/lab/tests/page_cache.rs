@@ -53,10 +53,8 @@ fn a_files_pages_come_and_go_and_come_again() {
     let Some(kernel) = kernel("a guest's page-cache events") else {
         return;
     };
-    let bench = Bench::new("uml", kernel);
-    std::fs::write(bench.path("good.toml"), EXPERIMENT).unwrap();
-    let output = bench.run(&[], &[]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let bench = Bench::with(kernel, EXPERIMENT);
+    bench.runs();
     let at = |rest: &str| bench.path(&format!("out/traces/classic-0.{rest}"));
     let names = std::fs::read_to_string(at("files.json")).unwrap();
     let names: Vec<String> = serde_json::from_str(&names).unwrap();

@@ -42,16 +42,14 @@ fn a_recorded_trace_is_accessed_as_it_is_and_the_simulator_is_given_the_same() {
     let Some(kernel) = kernel("a recorded trace") else {
         return;
     };
-    let bench = Bench::new("uml", kernel);
-    std::fs::write(bench.path("good.toml"), EXPERIMENT).unwrap();
+    let bench = Bench::with(kernel, EXPERIMENT);
     // A thousand pages, three times, under names that are no page numbers.
     let mut trace = String::new();
     for request in 0..3500u64 {
         writeln!(trace, "{}", 7_000_000 + request % 1000 * 77).unwrap();
     }
     std::fs::write(bench.path("some.txt"), &trace).unwrap();
-    let output = bench.run(&[], &[]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    bench.runs();
     let kept = std::fs::read_to_string(bench.path("out/recorded/some.txt")).unwrap();
     assert_eq!(kept, trace);
 
@@ -87,8 +85,7 @@ fn a_trace_that_is_not_there_ends_the_run_before_any_guest() {
     let Some(kernel) = kernel("a recorded trace") else {
         return;
     };
-    let bench = Bench::new("uml", kernel);
-    std::fs::write(bench.path("good.toml"), EXPERIMENT).unwrap();
+    let bench = Bench::with(kernel, EXPERIMENT);
     let output = bench.run(&[], &[]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("worker roomy"), "{}", said(&output));
