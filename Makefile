@@ -12,8 +12,9 @@ all:
 install: all
 	install -D -m 755 $(PROGRAMS)/hotset $(DESTDIR)$(PREFIX)/bin/hotset
 	install -D -m 755 $(PROGRAMS)/hotset-guest $(DESTDIR)$(PREFIX)/lib/hotset/hotset-guest
+	install -D -m 755 $(PROGRAMS)/hotset-database $(DESTDIR)$(PREFIX)/lib/hotset/hotset-database
 	install -d $(DESTDIR)$(PREFIX)/share/hotset/experiments
-	install -m 644 experiments/*.toml $(DESTDIR)$(PREFIX)/share/hotset/experiments/
+	install -m 644 experiments/*.toml experiments/*.csv.zst $(DESTDIR)$(PREFIX)/share/hotset/experiments/
 	cp -r kernel $(DESTDIR)$(PREFIX)/share/hotset/
 	install -D -m 755 $(PROGRAMS)/hotsetd $(DESTDIR)$(PREFIX)/sbin/hotsetd
 	install -D -m 644 dist/man/hotsetd.8 $(DESTDIR)$(MANDIR)/man8/hotsetd.8

@@ -42,6 +42,11 @@ impl Channel {
         })
     }
 
+    /// The same line, to be handed to another program.
+    pub fn line(&self) -> Result<OwnedFd> {
+        Ok(self.share()?.tty)
+    }
+
     /// Writes one line. What cannot be said is lost: there is nobody else to tell.
     pub fn say(&self, line: &Line) {
         let mut text = serde_json::to_vec(line).unwrap_or_default();

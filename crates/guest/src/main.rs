@@ -7,6 +7,7 @@
 mod channel;
 mod counters;
 mod daemon;
+mod generations;
 mod nodes;
 mod play;
 mod prepare;

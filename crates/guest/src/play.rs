@@ -15,7 +15,7 @@ use crate::daemon::Daemon;
 use crate::trace::Tracer;
 use crate::watch::Kills;
 use crate::work::{measures, settled_path};
-use crate::{counters, nodes, setup, watch};
+use crate::{counters, generations, nodes, setup, watch};
 
 /// How often children are reaped and a scene's end is looked for.
 const TICK: Duration = Duration::from_millis(10);
@@ -28,7 +28,7 @@ const RESTART_PAUSE_MS: f64 = 20.0;
 pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<()> {
     let channel = Arc::new(channel.share()?);
     let stop = Arc::new(AtomicBool::new(false));
-    let tracer = Tracer::start(&spec.trace)?;
+    let tracer = Tracer::start(&spec.trace, &channel)?;
     let kills = watch::start(workload, channel.clone(), stop.clone());
     sample(spec.sample_ms, channel.clone(), stop.clone());
     let started = spec.daemon.as_ref().filter(|daemon| daemon.start);
@@ -53,7 +53,7 @@ pub fn run(spec: &GuestSpec, workload: &Workload, channel: &Channel) -> Result<(
     if let Some(daemon) = stage.daemon.take() {
         daemon.stop()?;
     }
-    stage.tracer.tell(&stage.channel);
+    stage.tracer.tell(&stage.channel)?;
     stop.store(true, Ordering::Release);
     Ok(())
 }
@@ -155,6 +155,10 @@ impl<'a> Stage<'a> {
             let mb = pages as f64 / 256.0;
             self.channel.observe("clean.least_mb".into(), begin, mb);
         }
+        if let Some(most) = generations::most() {
+            self.channel
+                .observe("lru_gen.most".into(), begin, most as f64);
+        }
         let stall = self.kills.take_stall_ms();
         self.channel
             .observe("stall.longest_ms".into(), begin, stall);
@@ -215,12 +219,15 @@ impl<'a> Stage<'a> {
                         Work::ReadOnce { .. }
                             | Work::Pass { .. }
                             | Work::Squeeze { .. }
+                            | Work::Age { .. }
                             | Work::Fixed { .. }
                             | Work::KnobLoop { .. }
                             | Work::Tree { .. }
                             | Work::Compile { .. }
                             | Work::KillDaemon { .. }
                             | Work::AppCycle(_)
+                            | Work::MakeDatabase(_)
+                            | Work::LookUp(_)
                             | Work::Access(_)
                     )
                 })

@@ -243,12 +243,12 @@ pub fn cgroups(spec: &GuestSpec, workload: &Workload) -> Result<()> {
     std::fs::create_dir(cgroup_of("", false)).context("creating the workers' cgroup")?;
     for (name, worker) in &workload.workers {
         let limit = worker.memory_max.bytes();
-        if has_own_cgroup(worker) {
-            let path = cgroup_of(name, true);
+        let path = cgroup_of_worker(name, worker);
+        // A shared one is there already for all but the first.
+        if has_own_cgroup(worker) && !Path::new(&path).exists() {
             std::fs::create_dir(&path).with_context(|| format!("creating {path}"))?;
         }
         if limit > 0 {
-            let path = cgroup_of(name, true);
             write(&format!("{path}/memory.max"), &limit.to_string())?;
         }
     }
@@ -275,9 +275,21 @@ fn throttle(device: &str, disk: &Disk, write_bps: u64) -> Result<()> {
     write(&format!("{CGROUP}/io.max"), &limit)
 }
 
-/// Has the worker a cgroup of its own: one with a limit, or so that all of it can be ended?
-pub fn has_own_cgroup(worker: &Worker) -> bool {
-    worker.own_cgroup || worker.memory_max.bytes() > 0 || matches!(worker.does, Work::Forks { .. })
+/// Has the worker another cgroup than most: one with a limit, one that it shares with some, or so
+/// that all of it can be ended?
+fn has_own_cgroup(worker: &Worker) -> bool {
+    worker.own_cgroup
+        || worker.cgroup.is_some()
+        || worker.memory_max.bytes() > 0
+        || matches!(worker.does, Work::Forks { .. })
+}
+
+/// The cgroup that the processes of this worker join.
+pub fn cgroup_of_worker(name: &str, worker: &Worker) -> String {
+    match &worker.cgroup {
+        Some(shared) => format!("{CGROUP}/shared-{shared}"),
+        None => cgroup_of(name, has_own_cgroup(worker)),
+    }
 }
 
 /// The cgroup that a worker's processes join.

@@ -148,7 +148,8 @@ struct HowArgs {
 pub struct BuildArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Which patches: protection, swappiness, or both [default: protection]
+    /// Which patches: protection, swappiness, both, or generations, which are the test bed's alone
+    /// [default: protection]
     #[arg(long, value_name = "SERIES", conflicts_with = "vanilla", num_args = 0..=1,
           default_missing_value = "protection", value_parser = which_series)]
     series: Option<Flavour>,
@@ -163,8 +164,8 @@ pub struct BuildArgs {
 pub struct CheckArgs {
     #[command(flatten)]
     source: SourceArgs,
-    /// Series to check: protection, swappiness (on a kernel as it is), or both (swappiness on top
-    /// of protection) [default: each that there is for VERSION]
+    /// Series to check: protection, swappiness (on a kernel as it is), both (swappiness on top of
+    /// protection), or generations (the test bed's) [default: the first three that there are for VERSION]
     #[arg(long, value_name = "SERIES", value_parser = which_series)]
     series: Vec<Flavour>,
     /// Patches to check, by number: 3, 3.., ..3 or 2..4 (both included) [default: all]
@@ -185,9 +186,9 @@ pub struct CheckArgs {
 
 /// Reads `--series`.
 fn which_series(text: &str) -> Result<Flavour> {
-    match text.parse() {
-        Ok(flavour @ (Flavour::Series | Flavour::Swappiness | Flavour::Both)) => Ok(flavour),
-        _ => bail!("say protection, swappiness or both"),
+    match text.parse::<Flavour>() {
+        Ok(flavour) if !flavour.series().is_empty() => Ok(flavour),
+        _ => bail!("say protection, swappiness, both or generations"),
     }
 }
 

@@ -7,6 +7,7 @@ mod convert;
 mod generate;
 mod info;
 mod info_text;
+mod near;
 pub mod page;
 mod plots;
 pub mod read_args;
@@ -27,7 +28,8 @@ pub enum Command {
         Examples:\n  \
         hotset trace convert WebSearch1.spc websearch.oracleGeneral.bin.zst --drop-writes\n  \
         hotset trace convert cloudPhysicsIO.oracleGeneral.bin.zst - --to text | head\n  \
-        hotset trace convert big.csv small.csv.gz --limit 1M --skip-bad"
+        hotset trace convert big.csv small.csv.gz --limit 1M --skip-bad\n  \
+        hotset trace convert recorded.csv.zst short.csv.zst --near 128"
     )]
     Convert(convert::ConvertArgs),
     /// Record the accesses of a command, instruction-exact, by valgrind's lackey

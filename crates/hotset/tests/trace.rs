@@ -53,6 +53,9 @@ fn generated_converted_and_told_of() {
     assert!(fs::read(dir.join("z.bin")).unwrap() == written);
     let (text, _) = works(dir, "convert z.bin - --limit 3");
     assert_eq!(text.lines().count(), 3);
+    fs::write(dir.join("near.txt"), "5\n6\n5\n7\n6\n8\n5\n").unwrap();
+    let (text, _) = works(dir, "convert near.txt - --near 2");
+    assert_eq!(text, "5\n6\n7\n6\n8\n5\n");
 
     let (json, said) = works(dir, "info z.csv.gz --json --plots plots");
     let info: Value = serde_json::from_str(&json).unwrap();

@@ -227,7 +227,7 @@ fn install_and_uninstall() {
     let dir = tempfile::tempdir().unwrap();
     let programs = dir.path().join("programs");
     std::fs::create_dir(&programs).unwrap();
-    for program in ["hotset", "hotset-guest", "hotsetd"] {
+    for program in ["hotset", "hotset-guest", "hotset-database", "hotsetd"] {
         std::fs::write(programs.join(program), "").unwrap();
     }
     let dest = dir.path().join("dest");
@@ -244,6 +244,9 @@ fn install_and_uninstall() {
     for path in [
         "opt/x/sbin/hotsetd",
         "opt/x/bin/hotset",
+        "opt/x/lib/hotset/hotset-database",
+        "opt/x/share/hotset/experiments/model-held.toml",
+        "opt/x/share/hotset/experiments/model-held.csv.zst",
         "opt/x/share/man/man8/hotsetd.8",
         "opt/x/share/man/man5/hotsetd.conf.5",
         "opt/x/lib/systemd/system/hotsetd.service",

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Which patches a kernel carries. Written as in experiments: "vanilla", "series", "swappiness",
-/// "both", "debian".
+/// "both", "generations", "debian".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavour {
@@ -17,16 +17,20 @@ pub enum Flavour {
     Swappiness,
     /// The protection series, and the swappiness series on top of it.
     Both,
+    /// Patches of the test bed, `kernel/testbed/LINE-generations`, for experiments alone: MGLRU with
+    /// 32 generations and a threshold for the anonymous ones.
+    Generations,
     /// Debian's own binary package, as it is: see [`crate::debian`].
     Debian,
 }
 
 impl Flavour {
-    pub const ALL: [Flavour; 5] = [
+    pub const ALL: [Flavour; 6] = [
         Flavour::Vanilla,
         Flavour::Series,
         Flavour::Swappiness,
         Flavour::Both,
+        Flavour::Generations,
         Flavour::Debian,
     ];
 
@@ -38,6 +42,15 @@ impl Flavour {
             Flavour::Series => &[None],
             Flavour::Swappiness => &[Some("swappiness")],
             Flavour::Both => &[None, Some("swappiness-on-protection")],
+            Flavour::Generations => &[Some("generations")],
+        }
+    }
+
+    /// The folder of `kernel/` that they are in.
+    pub fn room(self) -> &'static str {
+        match self {
+            Flavour::Generations => "testbed",
+            _ => "series",
         }
     }
 
@@ -48,6 +61,7 @@ impl Flavour {
             Flavour::Series => "+ hotset series",
             Flavour::Swappiness => "+ swappiness series",
             Flavour::Both => "+ both series",
+            Flavour::Generations => "+ 32 generations",
             Flavour::Debian => "Debian",
         }
     }
@@ -59,6 +73,7 @@ impl Flavour {
             Flavour::Series => "-hotset",
             Flavour::Swappiness => "-hotset-swappiness",
             Flavour::Both => "-hotset-both",
+            Flavour::Generations => "-hotset-generations",
         }
     }
 
@@ -69,6 +84,7 @@ impl Flavour {
             Flavour::Series => "series",
             Flavour::Swappiness => "swappiness",
             Flavour::Both => "both",
+            Flavour::Generations => "generations",
             Flavour::Debian => "debian",
         }
     }

@@ -63,7 +63,8 @@ impl Request {
         }
         let mut dirs = Vec::new();
         for series in self.flavour.series() {
-            dirs.push(rooms::series_dir(&self.kernel_dir()?, self.line, *series));
+            let (kernel, room) = (self.kernel_dir()?, self.flavour.room());
+            dirs.push(rooms::series_dir(&kernel, room, self.line, *series));
         }
         Ok(dirs)
     }

@@ -50,9 +50,9 @@ fn is_kernel_dir(dir: &Path) -> bool {
 /// Where the patches of a series for a line of kernels are kept: `series/7.3`, or with the series'
 /// name behind: `series/7.3-swappiness`. A series that is laid over the protection series has a
 /// variant for that, `series/6.12-swappiness-on-protection`, only where the same patches do not
-/// apply to both.
-pub fn series_dir(kernel_dir: &Path, line: Line, series: Option<&str>) -> PathBuf {
-    let room = kernel_dir.join("series");
+/// apply to both. Patches of the test bed are in a room of their own: `testbed/7.3-generations`.
+pub fn series_dir(kernel_dir: &Path, room: &str, line: Line, series: Option<&str>) -> PathBuf {
+    let room = kernel_dir.join(room);
     let Some(series) = series else {
         return room.join(line.to_string());
     };

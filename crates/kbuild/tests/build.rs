@@ -410,6 +410,21 @@ fn a_second_series_stands_alone_and_on_the_first() {
 }
 
 #[test]
+fn patches_of_the_test_bed_are_built_and_checked_as_a_series_is() {
+    let room = Room::new();
+    fs::create_dir_all(room.path("kernel/testbed/7.3-generations")).unwrap();
+    let text = "Subject: [PATCH] mm: z\n\n--- a/mm/z.c\n+++ b/mm/z.c\n@@ -1 +1 @@\n-z\n+Z\n";
+    room.write("kernel/testbed/7.3-generations/0001-z.patch", text);
+    let all = checked(&room, Flavour::Generations, "1..", true, false);
+    assert!(!all[0].1.iter().any(Verdict::is_failure), "{all:?}");
+    let built = room.ensure(Flavour::Generations).unwrap();
+    assert_eq!(image(&built), "a\nb\nc\nZ\n");
+    assert_eq!(built.release, "7.3.4-hotset-generations");
+    let vanilla = room.ensure(Flavour::Vanilla).unwrap();
+    assert_eq!(image(&vanilla), "a\nb\nc\nz\n");
+}
+
+#[test]
 fn only_what_is_touched_is_compiled_if_asked_for() {
     let room = Room::new();
     let results = || -> Vec<Verdict> {

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Console lines kept for a trial that did not end well.
-const TAIL: usize = 100;
+pub const TAIL: usize = 100;
 /// How long a guest may take to power off after its last word or a panic.
 const FAREWELL: Duration = Duration::from_secs(20);
 /// The kernel says this first of all when it panics.

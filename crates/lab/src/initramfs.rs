@@ -14,7 +14,11 @@ const INSTALLED: &str = "/usr/lib/hotset/hotset-guest";
 pub const DAEMON_VARIABLE: &str = "HOTSET_HOTSETD";
 const DAEMON_PROGRAM: &str = "hotsetd";
 const DAEMON_INSTALLED: &str = "/usr/sbin/hotsetd";
-/// Where guests have it, and its configuration.
+/// The environment variable that names the program with the real databases.
+pub const DATABASE_VARIABLE: &str = "HOTSET_DATABASE";
+const DATABASE_PROGRAM: &str = "hotset-database";
+const DATABASE_INSTALLED: &str = "/usr/lib/hotset/hotset-database";
+/// Where guests have the daemon, and its configuration.
 pub const DAEMON: &str = "/sbin/hotsetd";
 pub const DAEMON_CONFIG: &str = "/etc/hotset/hotsetd.conf";
 /// Directories of a guest that has a daemon.
@@ -28,6 +32,10 @@ pub struct Init {
     selftests: Vec<(String, Vec<u8>)>,
     /// The daemon's program.
     daemon: Option<Vec<u8>>,
+    /// The program with the real databases.
+    database: Option<Vec<u8>>,
+    /// Recorded sequences of page accesses, by name.
+    recorded: Vec<(String, Vec<u8>)>,
     /// Other daemons and their libraries, by their path in the guest.
     foreign: BTreeMap<String, Vec<u8>>,
 }
@@ -52,6 +60,8 @@ impl Init {
                 program,
                 selftests: Vec::new(),
                 daemon: None,
+                database: None,
+                recorded: Vec::new(),
                 foreign: BTreeMap::new(),
             }),
             Ok(Some(loader)) => bail!(
@@ -84,6 +94,29 @@ impl Init {
         // It lies in the guest's memory: what only a debugger reads stays here.
         self.daemon = Some(loaded(program));
         Ok(self)
+    }
+
+    /// With `hotset-database`, which workers with real databases become: `HOTSET_DATABASE`, beside
+    /// this program, or where packages install it.
+    ///
+    /// # Errors
+    /// When there is none, or it is not static.
+    pub fn with_database(mut self) -> Result<Init> {
+        let path = Init::look_for(
+            DATABASE_PROGRAM,
+            DATABASE_VARIABLE,
+            DATABASE_INSTALLED,
+            "database",
+        )?;
+        self.database = Some(loaded(Init::at(path)?.program));
+        Ok(self)
+    }
+
+    /// With a recorded sequence, which a worker accesses.
+    #[must_use]
+    pub fn with_recorded(mut self, name: &str, pages: Vec<u8>) -> Init {
+        self.recorded.push((name.into(), pages));
+        self
     }
 
     /// With another daemon and what it needs, in every guest.
@@ -152,6 +185,15 @@ impl Init {
         archive.file("init", 0o755, &self.program);
         let spec = serde_json::to_vec_pretty(spec).context("writing the guest's orders")?;
         archive.file("hotset/spec.json", 0o644, &spec);
+        if let Some(program) = &self.database {
+            archive.file("hotset/database", 0o755, program);
+        }
+        if !self.recorded.is_empty() {
+            archive.directory("hotset/recorded");
+        }
+        for (name, pages) in &self.recorded {
+            archive.file(&format!("hotset/recorded/{name}"), 0o644, pages);
+        }
         if let Some(program) = &self.daemon {
             for directory in STANDARD {
                 archive.directory(directory);

@@ -30,6 +30,7 @@ pub fn variable(kernel: Kernel) -> Option<&'static str> {
         Kernel::Series => Some("HOTSET_KERNEL_SERIES"),
         Kernel::Swappiness => Some("HOTSET_KERNEL_SWAPPINESS"),
         Kernel::Both => Some("HOTSET_KERNEL_BOTH"),
+        Kernel::Generations => Some("HOTSET_KERNEL_GENERATIONS"),
         Kernel::Debian => None,
     }
 }

@@ -4,6 +4,8 @@
 //! * [`bed`]: boots guests. Today User-Mode Linux.
 //! * [`runner`]: runs all arms and repetitions, and writes [`raw::record`]'s files.
 //! * [`attend`]: listens to one guest; [`trial`] makes a trial of what it said.
+//! * [`pages`]: a guest's page-cache events as traces.
+//! * [`recorded`]: traces that guests access.
 //! * [`disk`], [`initramfs`], [`kernels`], [`foreign`]: what a guest boots from.
 //! * [`model`]: the closed loop, where a controller meets a model of the kernel.
 //! * [`lease`], [`ramdir`], [`stop`]: what is asked of the host, and put back.
@@ -20,9 +22,11 @@ pub mod kernels;
 pub mod lease;
 pub mod model;
 pub mod order;
+pub mod pages;
 pub mod probe;
 pub mod progress;
 pub mod ramdir;
+pub mod recorded;
 pub mod results;
 pub mod resume;
 pub mod runner;

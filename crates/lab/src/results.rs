@@ -66,6 +66,18 @@ impl Results {
         write(&self.dir.join("trials").join(name), trial)
     }
 
+    /// A file of a trial's traces, by what comes behind its name.
+    ///
+    /// # Errors
+    /// When their folder cannot be made.
+    pub fn trace(&self, arm: &str, repetition: u32, rest: &str) -> Result<PathBuf> {
+        let dir = self.dir.join("traces");
+        std::fs::create_dir_all(&dir)
+            .map_err(explained)
+            .with_context(|| format!("making {}", dir.display()))?;
+        Ok(dir.join(format!("{arm}-{repetition}.{rest}")))
+    }
+
     /// The file that a trial's console is copied to.
     pub fn console(&self, arm: &str, repetition: u32) -> Result<Log> {
         Log::create(
@@ -109,7 +121,7 @@ impl Write for Log {
 }
 
 /// Writes beside the final name and renames: a reader never sees half a file.
-fn write<T: Serialize>(path: &Path, value: &T) -> Result<()> {
+pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<()> {
     let text = serde_json::to_vec(value).with_context(|| path.display().to_string())?;
     let partial = path.with_extension("partial");
     let written = File::create(&partial)

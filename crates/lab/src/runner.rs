@@ -8,8 +8,10 @@ use crate::host;
 use crate::initramfs::Init;
 use crate::kernels::{self, Images};
 use crate::order::{turns, Turn};
+use crate::pages::Pages;
 use crate::probe;
 use crate::progress::{Display, News};
+use crate::recorded::Recorded;
 use crate::results::Results;
 use crate::resume;
 use crate::stop::Stop;
@@ -17,6 +19,7 @@ use crate::trial::Assembly;
 use anyhow::{bail, Context, Result};
 use kbuild::Step;
 use raw::record::{Outcome, Run, Trial, SCHEMA};
+use raw::spec::Trace;
 use raw::wire::Line;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -117,6 +120,14 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     if experiment.arms.iter().any(|arm| arm.daemon.is_some()) {
         init = init.with_daemon()?;
     }
+    // In every arm likewise.
+    if experiment.has_database() {
+        init = init.with_database()?;
+    }
+    let recorded = Recorded::of(experiment)?;
+    for (name, pages) in recorded.files() {
+        init = init.with_recorded(name, pages);
+    }
     let daemons = experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref());
     for program in daemons.filter_map(|daemon| daemon.program.as_deref()) {
         init = init.with_foreign(program)?;
@@ -157,6 +168,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
             (results, Vec::new())
         }
     };
+    recorded.keep(results.dir())?;
     let all = turns(
         experiment.arms.len(),
         experiment.repetitions,
@@ -437,10 +449,16 @@ fn trial(
         scratch_mb: experiment.machine.scratch_mb,
         command_line: &experiment.machine.command_line,
     };
+    let traced = experiment.machine.trace.contains(&Trace::PageCache);
+    let pages = traced.then(|| Pages::create(shared.results, &arm.name, turn.repetition));
+    let mut pages = pages.transpose()?;
     let mut told = 0.0;
     let mut hear = |line| {
         if let Line::Settings { values } = &line {
             walks(shared.bed, arm, values)?;
+        }
+        if let (Line::PageCache { files, runs }, Some(pages)) = (&line, &mut pages) {
+            pages.take(files, runs)?;
         }
         assembly.take(line);
         let fraction = assembly.fraction();
@@ -462,6 +480,9 @@ fn trial(
     }
     if heard.ending == Ending::Stopped {
         return Ok(None);
+    }
+    if let Some(pages) = pages {
+        pages.finish()?;
     }
     let trial = assembly.finish(heard, silent_s);
     shared.results.trial(&trial)?;

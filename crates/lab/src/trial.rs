@@ -102,7 +102,7 @@ impl Assembly {
                 self.trial.events.push(Event { t_ms, name, detail });
             }
             Line::Progress { fraction } => self.fraction = fraction.clamp(self.fraction, 1.0),
-            Line::Error { .. } => {}
+            Line::Error { .. } | Line::PageCache { .. } => {}
             Line::End { t_ms } => {
                 self.moment(t_ms);
                 self.fraction = 1.0;

@@ -43,7 +43,7 @@ const DEBUG: Size = Size {
 
 /// The selftest of a line's series, static; none where the series has none.
 fn build(line: Line, dir: &Path) -> Option<PathBuf> {
-    let patches = rooms::series_dir(&rooms::kernel_dir().unwrap(), line, None);
+    let patches = rooms::series_dir(&rooms::kernel_dir().unwrap(), "series", line, None);
     let patches = series::load(&patches).unwrap();
     let cache = Cache::of_user().unwrap();
     let tree = source::cached(&cache, line).unwrap();

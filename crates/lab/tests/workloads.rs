@@ -52,10 +52,98 @@ fn what_is_wrong_with_accesses_is_told_by_field() {
             format!("{scan}.by={{ mapped = {{ file = \"none\" }} }}"),
             "[files] has no",
         ),
+        (
+            format!("{scan}.rule={{ recorded = {{ trace = \"../a.csv\", pages = 10 }} }}"),
+            "lies beside the experiment's",
+        ),
+        (
+            format!("{scan}.rule={{ recorded = {{ trace = \"a.csv\", pages = 0 }} }}"),
+            "1 to 67108864 pages",
+        ),
     ] {
         let error = load("scan", &[&set]).expect_err(&set);
         assert!(error.contains(wanted), "{set}: {error}");
     }
+}
+
+#[test]
+fn what_is_wrong_with_a_database_is_told_by_field() {
+    let worker = "workers.sqlite";
+    for (set, wanted) in [
+        (format!("{worker}.does.look-up.look_ups=0"), "1 to 67108864"),
+        (format!("{worker}.cgroup=\"a b\""), "a cgroup's name"),
+        (
+            format!("{worker}.memory_max=\"16MiB\""),
+            "another memory_max",
+        ),
+        (
+            "workers.redb.does.look-up.mapped=true".into(),
+            "redb maps no files",
+        ),
+        (
+            "workers.make-redb.does.make-database.engine=\"sqlite\"".into(),
+            "an engine has one database",
+        ),
+        (
+            "workers.make-redb.does.make-database.engine=\"lmdb\"".into(),
+            "lmdb",
+        ),
+        (
+            "workers.make-redb.does.make-database.size=\"4GiB\"".into(),
+            "machine.scratch_mb",
+        ),
+        ("machine.scratch_mb=0".into(), "no disk for that"),
+        ("workers.copy.count=2".into(), "a worker has one copy"),
+    ] {
+        let error = load("indexed-db", &[&set]).expect_err(&set);
+        assert!(error.contains(wanted), "{set}: {error}");
+    }
+}
+
+#[test]
+fn what_a_database_worker_misses_is_told() {
+    let text = include_str!("database.toml");
+    let changes = Changes {
+        preset: None,
+        set: Vec::new(),
+    };
+    let parse = |text: &str| Experiment::parse(Path::new("database.toml"), text, &changes);
+    parse(text).unwrap();
+    for (from, to, wanted) in [
+        (
+            "does.make-database = { engine = \"redb\", size = \"12MiB\" }",
+            "does.names = {}",
+            "no worker makes a database of this engine",
+        ),
+        (
+            "does.tree = { files = 100, size = \"20KiB\" }",
+            "does.names = {}",
+            "no worker writes a tree",
+        ),
+        (
+            "[workers.redb]\ncgroup = \"db\"\nmemory_max = \"6MiB\"",
+            "[workers.redb]",
+            "its counters are its cgroup's",
+        ),
+        (
+            "[workers.redb]\ncgroup",
+            "[workers.redb]\nown_cgroup = true\ncgroup",
+            "cannot share another",
+        ),
+        ("size = \"12MiB\"", "size = \"1kB\"", "at least 1 MiB"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = parse(&text.replace(from, to))
+            .expect_err(wanted)
+            .to_string();
+        assert!(error.contains(wanted), "{from}: {error}");
+    }
+}
+
+#[test]
+fn only_who_has_a_database_carries_the_engines() {
+    assert!(load("indexed-db", &[]).unwrap().has_database());
+    assert!(!load("scan", &[]).unwrap().has_database());
 }
 
 #[test]

@@ -3,8 +3,8 @@ use crate::size::Size;
 use serde::{Deserialize, Serialize};
 
 /// One process that accesses one page after the other, as `rule` says and the seed draws: the very
-/// sequence that `hotset trace generate` makes with that rule, seed and number of requests, so that
-/// the simulator can be asked what it would make of it. Before each access mincore(2) says whether
+/// sequence that `hotset trace generate` makes with that rule, seed and number of requests (or one that
+/// was recorded), so that the simulator can be asked what it would make of it. Before each access mincore(2) says whether
 /// the page is in memory. Ends after `requests`.
 ///
 /// The sequence is drawn, and locked in memory, before the process joins its cgroup: it is not
@@ -56,6 +56,10 @@ pub enum Rule {
     /// A hot set, uniform, and beside it a scan in order, again and again, in bursts of 64; the hot set
     /// has `share` of the requests. Used once if there are fewer requests than it has pages.
     HotAndScan { hot: Size, scan: Size, share: f64 },
+    /// What was recorded (`hotset trace record`): the first `requests` of a trace, its pages numbered
+    /// as they first appear, whatever the seed. The file lies beside the experiment's. `pages` is how
+    /// many different ones there are at most, which the lab checks.
+    Recorded { trace: String, pages: u64 },
 }
 
 impl Rule {
@@ -67,6 +71,7 @@ impl Rule {
             }
             Rule::TwoPool { first, second } => vec![("first", first), ("second", second)],
             Rule::HotAndScan { hot, scan, .. } => vec![("hot", hot), ("scan", scan)],
+            Rule::Recorded { .. } => vec![],
         }
     }
 
@@ -79,6 +84,7 @@ impl Rule {
             }
             Rule::TwoPool { first, second } => (Some(pages(first)), pages(first) + pages(second)),
             Rule::HotAndScan { hot, scan, .. } => (Some(pages(hot)), pages(hot) + pages(scan)),
+            Rule::Recorded { pages, .. } => (None, *pages),
         }
     }
 }

@@ -4,6 +4,8 @@
 //! DIR/run.json              Run: what was run, where, with what
 //! DIR/trials/ARM-REP.json   Trial: one boot of one arm
 //! DIR/console/ARM-REP.log   the kernel's console, whole
+//! DIR/traces/ARM-REP.*      with `trace = ["page-cache"]`: docs/traces.md
+//! DIR/recorded/NAME         recorded traces that were accessed
 //! ```
 use crate::plan::Plan;
 use crate::wire::Counters;

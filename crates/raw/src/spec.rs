@@ -1,6 +1,7 @@
 //! Orders for a guest: settings to make, files to lay out, workers to run, scene by scene.
 pub use crate::access::Access;
 pub use crate::apps::AppCycle;
+pub use crate::database::{LookUp, MakeDatabase};
 pub use crate::size::Size;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,6 +45,12 @@ pub enum Trace {
     /// counts `.under_5_ms`, `.from_5_ms`, `.from_50_ms` and `.from_500_ms`, `.over_50_ms` (the last
     /// two together), `.unfinished`, and `.lost`, the events that the kernel dropped.
     DirectReclaim,
+    /// Each page that comes into the page cache and goes from it (`mm_filemap_add_to_page_cache` and
+    /// `mm_filemap_delete_from_page_cache`). The lab writes traces of them, one of those that came and
+    /// one of those that went, which `hotset trace` and `hotset sim` read. Observes, once a scene:
+    /// `page_cache.inserted` and `.evicted`, in pages, `.lost`, the events that the kernel dropped, and
+    /// `.unread`, those that the guest did not understand. The kernel's buffer takes 4 MiB for each CPU.
+    PageCache,
 }
 
 /// One kernel file and what to write to it.
@@ -207,6 +214,10 @@ pub struct Worker {
     /// Put the processes into a cgroup of their own, as a desktop has one for each application.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_cgroup: bool,
+    /// Put the processes into the cgroup of this name, with those of all workers that say the same.
+    /// These have one limit, and the same `memory_max`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
     /// `oom_score_adj` of the processes.
     #[serde(default)]
     pub oom_score_adj: i32,
@@ -287,6 +298,9 @@ pub enum Work {
     /// times, then exit: reclaim without kswapd and chance, for counting its instructions. Observes
     /// `<worker>.reclaim_ms`, the time of each giving back.
     Squeeze { file: String, times: u64 },
+    /// Make a new generation of the root's pages (`/sys/kernel/debug/lru_gen`), `times` times, then
+    /// exit: without reclaim there are then as many as MGLRU keeps. Observes `<worker>.generations`.
+    Age { times: u32 },
     /// A fixed sequence of accesses by one process, the same in every run with the same seed:
     /// `rounds`, each a seeded random read of `read` bytes from `file` and a write of one page of
     /// `size` bytes of anonymous memory. Then exits. For comparing the counters of two kernels.
@@ -383,6 +397,18 @@ pub enum Work {
     Access(Access),
     /// A phone's apps, started in turn: see [`AppCycle`].
     AppCycle(AppCycle),
+    /// A real database: see [`MakeDatabase`].
+    MakeDatabase(MakeDatabase),
+    /// Records of it, looked up at random: see [`LookUp`].
+    LookUp(LookUp),
+    /// Copy the tree that a [`Work::Tree`] has written to another folder of the scratch disk, file
+    /// by file as rsync(1) does, again and again, with a rest after each file. Each page is used
+    /// once. Observes `<worker>.copy_ms`, the time of each whole copy, and when it is stopped
+    /// `<worker>.copied` (files) and `<worker>.copied_mb` (MiB).
+    CopyTree {
+        #[serde(default)]
+        rest_ms: u64,
+    },
     /// Look for files that are not there, each under a name of its own, for ever: the kernel remembers
     /// each name in a little memory that only its shrinkers give back. Observes `<worker>.names`,
     /// how many, each second.

@@ -1,4 +1,5 @@
 //! Lines from a guest, in order of time. Times are milliseconds of the guest's CLOCK_MONOTONIC.
+use crate::pages::PageRun;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,7 +36,8 @@ pub enum Line {
     /// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the node's own pages.
     Sample { t_ms: f64, gauges: Counters },
     /// One measured value, `probe.read_ms` for instance. Of every scene there is
-    /// `stall.longest_ms`: the longest time in which all tasks that ran waited for memory.
+    /// `stall.longest_ms`: the longest time in which all tasks that ran waited for memory; on MGLRU
+    /// `lru_gen.most`: the most generations that a cgroup had at its end.
     Observe { t_ms: f64, name: String, value: f64 },
     /// Something that happened: `oom-kill`, `worker-start`, `worker-end`, `exhausted`,
     /// `scene-limit` (what the scene waits for did not come).
@@ -44,6 +46,12 @@ pub enum Line {
         name: String,
         #[serde(default)]
         detail: String,
+    },
+    /// What `trace = ["page-cache"]` saw since the last such line, in order.
+    PageCache {
+        /// Names of the files that were not seen before: their numbers go on from the last.
+        files: Vec<String>,
+        runs: Vec<PageRun>,
     },
     /// How far the task is, 0 to 1.
     Progress { fraction: f64 },

@@ -1,11 +1,12 @@
 //! Pages accessed by rule, and which of them were in memory: see [`raw::access::Access`].
-use anyhow::{ensure, Context, Result};
-use raw::access::{Access, By};
+use anyhow::{bail, ensure, Context, Result};
+use raw::access::{Access, By, Rule};
 use raw::spec::Fill;
 use rustix::mm::{mmap, MapFlags, ProtFlags};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use trace::generate::Spec;
 
 use super::{data_path, memory, stopping, Random};
@@ -15,6 +16,9 @@ const PAGE: usize = 4096;
 /// Looks at how much is resident, over the whole run.
 const LOOKS: usize = 50;
 
+/// Where the lab puts recorded sequences: page numbers, 4 bytes each, least significant first.
+const RECORDED: &str = "/hotset/recorded";
+
 /// What will be accessed; locked in memory, charged to whom the process belongs when it is drawn.
 pub struct Sequence {
     pages: Vec<u32>,
@@ -23,11 +27,13 @@ pub struct Sequence {
 
 impl Sequence {
     pub fn draw(access: &Access, seed: u64) -> Result<Sequence> {
-        let mut pages = Vec::with_capacity(access.requests as usize);
-        let drawn = Spec::from(&access.rule).requests(access.requests, seed, |some| {
-            pages.extend_from_slice(some);
-        });
-        drawn.map_err(anyhow::Error::msg)?;
+        let pages = match (&access.rule, Spec::of(&access.rule)) {
+            (_, Some(spec)) => drawn(&spec, access.requests, seed)?,
+            (Rule::Recorded { trace, .. }, None) => {
+                recorded(Path::new(RECORDED), trace, access.requests)?
+            }
+            (rule, None) => bail!("nothing is drawn and nothing was recorded: {rule:?}"),
+        };
         let sequence = Sequence {
             pages,
             buffer: vec![1; PAGE],
@@ -38,6 +44,28 @@ impl Sequence {
         ensure!(result == 0, "mlock: {}", std::io::Error::last_os_error());
         Ok(sequence)
     }
+}
+
+fn drawn(spec: &Spec, requests: u64, seed: u64) -> Result<Vec<u32>> {
+    let mut pages = Vec::with_capacity(requests as usize);
+    let drawn = spec.requests(requests, seed, |some| pages.extend_from_slice(some));
+    drawn.map_err(anyhow::Error::msg)?;
+    Ok(pages)
+}
+
+fn recorded(folder: &Path, trace: &str, requests: u64) -> Result<Vec<u32>> {
+    let path = folder.join(trace);
+    let bytes = std::fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+    let numbers = bytes.chunks_exact(4).take(requests as usize);
+    let pages: Vec<u32> = numbers
+        .map(|number| u32::from_le_bytes([number[0], number[1], number[2], number[3]]))
+        .collect();
+    let has = pages.len();
+    ensure!(
+        has as u64 == requests,
+        "{trace} has {has} requests, not {requests}"
+    );
+    Ok(pages)
 }
 
 /// What is accessed, mapped in any case: mincore(2) wants a mapping.
@@ -250,8 +278,20 @@ fn major_faults() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raw::access::Rule;
     use raw::size::Size;
+
+    #[test]
+    fn what_was_recorded_is_read_as_it_is_and_not_beyond_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = [0u32, 1, 0, 70_000].map(u32::to_le_bytes).concat();
+        std::fs::write(folder.path().join("a.csv"), bytes).unwrap();
+        let read = |name, requests| recorded(folder.path(), name, requests);
+        assert_eq!(read("a.csv", 4).unwrap(), [0, 1, 0, 70_000]);
+        assert_eq!(read("a.csv", 3).unwrap(), [0, 1, 0]);
+        let error = read("a.csv", 5).unwrap_err().to_string();
+        assert!(error.contains("has 4 requests, not 5"), "{error}");
+        assert!(read("b.csv", 1).is_err());
+    }
 
     #[test]
     fn a_rule_draws_pages_within_its_size_and_both_pools() {

@@ -4,6 +4,8 @@ mod apps;
 mod ask;
 mod asked_of_all;
 mod compile;
+mod copy;
+mod database;
 mod huge;
 mod kill;
 mod memory;
@@ -94,6 +96,7 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
         Work::Probe { file, period_ms } => read::probe(name, file, *period_ms, &channel),
         Work::ReadOnce { file } => read::once(name, file, &channel),
         Work::Squeeze { file, times } => read::squeeze(name, file, *times, spec.seed, &channel),
+        Work::Age { times } => crate::generations::age(name, *times, &channel),
         Work::Pass {
             file,
             times,
@@ -177,6 +180,10 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
             let drawn = drawn.context("nothing was drawn")?;
             access::run(name, access, drawn, spec.seed, &channel)
         }
+        Work::MakeDatabase(_) | Work::LookUp(_) => {
+            database::become_it(name, worker, spec.seed, &channel)
+        }
+        Work::CopyTree { rest_ms } => copy::tree(name, *rest_ms, &channel),
         Work::AppCycle(cycle) => match unit {
             None => apps::cycle(name, cycle, spec.seed, &channel),
             Some(unit) => apps::unit(unit, cycle, spec.seed),
@@ -194,11 +201,8 @@ fn run(name: &str, unit: Option<&str>) -> Result<()> {
 /// Becomes a process like any other: its own name, cgroup, and place in the OOM killer's order
 /// (PID 1's exemption is inherited).
 fn enter(name: &str, worker: &Worker) -> Result<()> {
-    let limited = setup::has_own_cgroup(worker);
-    setup::write(
-        &format!("{}/cgroup.procs", setup::cgroup_of(name, limited)),
-        "0",
-    )?;
+    let cgroup = setup::cgroup_of_worker(name, worker);
+    setup::write(&format!("{cgroup}/cgroup.procs"), "0")?;
     setup::write(
         "/proc/self/oom_score_adj",
         &worker.oom_score_adj.to_string(),
@@ -227,6 +231,7 @@ pub fn measures(work: &Work) -> bool {
             | Work::Compile { .. }
             | Work::HugePages { .. }
             | Work::KillDaemon { .. }
+            | Work::CopyTree { .. }
             | Work::AppCycle(_)
     )
 }

@@ -53,10 +53,13 @@ pub(super) fn put(path: &str, size: u64, block: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Where the tree is, below the scratch disk.
+pub(super) const TREE: &str = "tree";
+
 /// A source file of the tree.
 pub(super) fn source(number: u32) -> String {
     // No folder with thousands of files: looking names up would be what is measured.
-    format!("{SCRATCH}/tree/{:02}/{number}", number % 64)
+    format!("{SCRATCH}/{TREE}/{:02}/{number}", number % 64)
 }
 
 /// `size`, but for half to three times of it, by a number drawn from 0 to 1: most are small.
@@ -71,7 +74,7 @@ pub fn tree(worker: &str, files: u32, size: u64, seed: u64, channel: &Channel) -
     let mut block = vec![0u8; BLOCK];
     random.fill(&mut block);
     for folder in 0..64.min(files) {
-        let folder = format!("{SCRATCH}/tree/{folder:02}");
+        let folder = format!("{SCRATCH}/{TREE}/{folder:02}");
         std::fs::create_dir_all(&folder).with_context(|| format!("making {folder}"))?;
     }
     for number in 0..files {

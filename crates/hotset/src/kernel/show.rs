@@ -25,6 +25,7 @@ pub fn table(report: &Report) -> String {
     let what = match report.flavour {
         Flavour::Swappiness => "Swappiness series",
         Flavour::Both => "Swappiness series on top of the protection series",
+        Flavour::Generations => "Test bed's generations",
         _ => "Series",
     };
     let mut text = format!("{what} on Linux {} ({})\n", report.version, report.arch);
@@ -67,7 +68,7 @@ pub fn cleaned(items: &[Item], dry_run: bool) -> String {
     text
 }
 
-/// What the cache and `kernel/series` hold.
+/// What the cache, `kernel/series` and `kernel/testbed` hold.
 pub fn list(as_json: bool) -> Result<ExitCode> {
     let cache = Cache::of_user()?;
     let sources = source::all_cached(&cache)?;
@@ -78,7 +79,12 @@ pub fn list(as_json: bool) -> Result<ExitCode> {
         .iter()
         .flat_map(|dir| {
             version::KNOWN.iter().flat_map(move |line| {
-                [None, Some("swappiness")].map(|series| rooms::series_dir(dir, *line, series))
+                let series = [
+                    ("series", None),
+                    ("series", Some("swappiness")),
+                    ("testbed", Some("generations")),
+                ];
+                series.map(|(room, series)| rooms::series_dir(dir, room, *line, series))
             })
         })
         .map(|dir| {

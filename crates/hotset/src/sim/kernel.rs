@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use kbuild::progress::Unit;
 use lab::experiment::{Changes, Experiment, LRU_GEN};
-use raw::access::{Access, By};
+use raw::access::{Access, By, Rule};
 use raw::record::{Outcome, Trial};
 use raw::spec::Work;
 use serde_json::json;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use trace::generate::Spec;
-use trace::Flags;
+use trace::{Flags, ReadOptions};
 
 #[derive(Args)]
 pub struct KernelArgs {
@@ -94,7 +94,7 @@ pub fn run(args: &KernelArgs) -> Result<ExitCode> {
     let late = Late::new("Simulating", Some(jobs.len() as u64), Unit::Steps);
     let mut rows = Vec::new();
     for (done, (trial, worker, access)) in jobs.into_iter().enumerate() {
-        let row = row(trial, &worker, &access, &args.beside);
+        let row = row(&args.dir, trial, &worker, &access, &args.beside);
         rows.push(row.with_context(|| format!("{}, {worker}", trial.arm))?);
         late.advance(done as u64 + 1);
     }
@@ -142,10 +142,22 @@ fn own(trial: &Trial) -> String {
     }
 }
 
-fn row(trial: &Trial, worker: &str, access: &Access, beside: &[String]) -> Result<Row> {
-    let spec = Spec::from(&access.rule);
-    let made = spec.trace(worker, access.requests, trial.seed);
-    let made = made.map_err(anyhow::Error::msg)?;
+fn row(dir: &Path, trial: &Trial, worker: &str, access: &Access, beside: &[String]) -> Result<Row> {
+    let made = match &access.rule {
+        Rule::Recorded { trace, .. } => {
+            let limit = Some(access.requests);
+            let options = ReadOptions {
+                limit,
+                ..ReadOptions::default()
+            };
+            trace::open(&lab::recorded::kept(dir, trace), &options)?
+        }
+        rule => {
+            let spec = Spec::of(rule).context("a rule that nothing is drawn by")?;
+            let made = spec.trace(worker, access.requests, trial.seed);
+            made.map_err(anyhow::Error::msg)?
+        }
+    };
     let flag = match access.by {
         By::Anon {} => Flags::ANON | Flags::MAPPED,
         By::Mapped { .. } => Flags::MAPPED,

@@ -1,14 +1,18 @@
-//! `hotset trace record`: a real command's accesses, page by page.
+//! `hotset trace record`: accesses of a real command and of what it starts, page by page.
+mod followed;
+
 use super::convert::output_format;
+use super::near::Near;
 use crate::late::Late;
 use anyhow::{bail, Context, Result};
 use clap::Args;
+use followed::Followed;
 use kbuild::progress::Unit;
 use rustix::io::{fcntl_setfd, FdFlags};
 use serde_json::json;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::atomic::Ordering;
 use trace::{Batch, Format, Packing, ReadOptions, Reader, Writer};
 
 #[derive(Args)]
@@ -22,33 +26,16 @@ pub struct RecordArgs {
     /// be a hit in any cache
     #[arg(long)]
     all: bool,
-    /// Stop recording after this many requests; the command is ended
+    /// Stop recording after this many accesses; the command is ended
     #[arg(long, value_name = "COUNT", value_parser = super::count)]
     limit: Option<u64>,
     /// Say on standard error what was done, as JSON
     #[arg(long)]
     json: bool,
-    /// The command and its arguments; processes that it starts are not followed
+    /// The command and its arguments. Programs that it starts are followed; a process that is forked
+    /// and executes none is not
     #[arg(required = true, last = true)]
     command: Vec<String>,
-}
-
-/// Lets through what is neither the last page nor the one before.
-#[derive(Default)]
-struct Last([Option<u64>; 2]);
-
-impl Last {
-    fn is_new(&mut self, page: u64) -> bool {
-        let page = Some(page);
-        if self.0[1] == page {
-            self.0.swap(0, 1);
-        }
-        if self.0[0] == page {
-            return false;
-        }
-        self.0 = [page, self.0[0]];
-        true
-    }
 }
 
 /// # Errors
@@ -56,11 +43,14 @@ impl Last {
 pub fn run(args: &RecordArgs) -> Result<ExitCode> {
     let format = output_format(&args.out, args.to_format)?;
     let (reading, writing) = std::io::pipe().context("making a pipe")?;
-    // Valgrind finds its end by number, so that exec(2) must not close it.
+    // Whoever has it is not over yet, so that exec(2) must not close it.
     fcntl_setfd(&writing, FdFlags::empty()).context("making a pipe")?;
+    let followed = Followed::listen(reading)?;
+    let programs = followed.count();
     let mut child = Command::new("valgrind")
         .args(["--tool=lackey", "--trace-mem=yes", "--quiet"])
-        .arg(format!("--log-fd={}", writing.as_raw_fd()))
+        .args(["--trace-children=yes", "--child-silent-after-fork=yes"])
+        .arg(format!("--log-socket={}", followed.address()?))
         .arg("--")
         .args(&args.command)
         .spawn()
@@ -72,16 +62,21 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         flags: true,
         ..ReadOptions::default()
     };
-    let reader = Reader::new(Path::new("lackey"), reading, None, &options);
-    let made = reader
-        .map_err(Into::into)
-        .and_then(|reader| copy(args, format, reader));
-    // Ended where the limit was reached or the trace could not be written: nobody reads its pipe.
+    let (reader, made) = match Reader::new(Path::new("lackey"), followed, None, &options) {
+        Ok(mut reader) => {
+            let made = copy(args, format, &mut reader);
+            (Some(reader), made)
+        }
+        Err(error) => (None, Err(error.into())),
+    };
+    // Ended where the limit was reached or the trace could not be written: nobody reads their lines.
     let over =
         matches!(&made, Ok((_, accesses, _)) if args.limit.is_none_or(|limit| *accesses < limit));
     if !over {
-        let _ = child.kill();
+        followed::end(child.id());
     }
+    // Not before: whose connection is gone says all on standard error.
+    drop(reader);
     let status = child.wait().context("waiting for valgrind")?;
     let (requests, accesses, skipped) = made?;
     if over && !status.success() {
@@ -91,7 +86,8 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
         bail!("{}: no access was seen", args.command.join(" "));
     }
     if args.json {
-        let said = json!({ "requests": requests, "accesses": accesses, "unread": skipped });
+        let programs = programs.load(Ordering::Relaxed);
+        let said = json!({ "requests": requests, "accesses": accesses, "unread": skipped, "programs": programs });
         eprintln!("{said}");
     } else {
         eprintln!("{requests} requests of {accesses} accesses");
@@ -100,12 +96,12 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode> {
 }
 
 /// Requests written, accesses seen, and lines of lackey's that were none.
-fn copy(args: &RecordArgs, format: Format, mut reader: Reader) -> Result<(u64, u64, u64)> {
+fn copy(args: &RecordArgs, format: Format, reader: &mut Reader) -> Result<(u64, u64, u64)> {
     let page_size = ReadOptions::default().page_size;
     let packing = Packing::of_name(&args.out);
     let mut writer = Writer::create(&args.out, format, packing, page_size)?;
     let late = Late::new("Recording", None, Unit::Steps);
-    let (mut last, mut accesses) = (Last::default(), 0);
+    let (mut last, mut accesses) = (Near::new(2), 0);
     let (mut batch, mut kept) = (Batch::default(), Batch::default());
     while reader.fill(&mut batch)? {
         accesses += batch.ids.len() as u64;
@@ -114,34 +110,9 @@ fn copy(args: &RecordArgs, format: Format, mut reader: Reader) -> Result<(u64, u
             writer.put(&batch)?;
             continue;
         }
-        kept.ids.clear();
-        kept.flags.clear();
-        kept.sizes.clear();
-        for (at, &page) in batch.ids.iter().enumerate() {
-            if last.is_new(page) {
-                kept.ids.push(page);
-                kept.flags.extend(batch.flags.get(at));
-                kept.sizes.extend(batch.sizes.get(at));
-            }
-        }
+        last.keep(&batch, &mut kept);
         writer.put(&kept)?;
     }
     let written = writer.finish()?;
     Ok((written.requests, accesses, reader.skipped().malformed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Last;
-
-    #[test]
-    fn what_was_among_the_last_two_pages_is_left_out() {
-        let mut last = Last::default();
-        let pages = [1, 1, 2, 1, 2, 2, 3, 2, 1, 3];
-        let kept: Vec<u64> = pages
-            .into_iter()
-            .filter(|page| last.is_new(*page))
-            .collect();
-        assert_eq!(kept, [1, 2, 3, 1, 3]);
-    }
 }

@@ -1,5 +1,6 @@
 //! What the grammar of an experiment file cannot say: names that must exist, values in range.
 mod apps;
+mod database;
 
 use super::source::{at, there_are, Fault};
 use super::{sizes_of, Experiment};
@@ -163,11 +164,15 @@ fn workers(experiment: &Experiment) -> Checked {
             }
             Work::Hog { .. }
             | Work::Forks { .. }
+            | Work::Age { .. }
             | Work::Names {}
             | Work::KnobLoop { .. }
             | Work::Churn { .. }
             | Work::Tree { .. }
             | Work::Compile { .. }
+            | Work::CopyTree { .. }
+            | Work::MakeDatabase(_)
+            | Work::LookUp(_)
             | Work::KillDaemon { .. } => (None, None),
             Work::Access(access) => (apps::access(experiment, access, &here)?, None),
             Work::AppCycle(cycle) => {
@@ -180,12 +185,17 @@ fn workers(experiment: &Experiment) -> Checked {
             let message = format!("[files] has no {file:?}; {}", there_are(&names));
             return fault(here(&["does", kind, "file"]), message);
         }
+        if matches!(worker.does, Work::Age { times: 0 }) {
+            return fault(here(&["does", kind, "times"]), "expected at least 1");
+        }
         if let Work::KnobLoop { writes, .. } = &worker.does {
             if writes.is_empty() {
                 return fault(here(&["does", kind, "writes"]), "expected writes to make");
             }
         }
         written(experiment, &worker.does, &here)?;
+        database::cgroup(experiment, name, &here)?;
+        database::check(experiment, worker, &here)?;
         if worker
             .node
             .is_some_and(|node| node as usize >= experiment.machine.numa.len().max(1))
@@ -211,7 +221,12 @@ fn written(
     let kind = kind(work);
     let scratch = matches!(
         work,
-        Work::Churn { .. } | Work::Tree { .. } | Work::Compile { .. }
+        Work::Churn { .. }
+            | Work::Tree { .. }
+            | Work::Compile { .. }
+            | Work::CopyTree { .. }
+            | Work::MakeDatabase(_)
+            | Work::LookUp(_)
     );
     if scratch && experiment.machine.scratch_mb == 0 {
         let message = "it writes, and the machine has no disk for that: machine.scratch_mb";
@@ -263,6 +278,7 @@ fn kind(work: &Work) -> &'static str {
         Work::ReadOnce { .. } => "read-once",
         Work::Pass { .. } => "pass",
         Work::Squeeze { .. } => "squeeze",
+        Work::Age { .. } => "age",
         Work::Fixed { .. } => "fixed",
         Work::KnobLoop { .. } => "knob-loop",
         Work::Forks { .. } => "forks",
@@ -276,6 +292,9 @@ fn kind(work: &Work) -> &'static str {
         Work::Ask { .. } => "ask",
         Work::AppCycle(_) => "app-cycle",
         Work::Access(_) => "access",
+        Work::MakeDatabase(_) => "make-database",
+        Work::LookUp(_) => "look-up",
+        Work::CopyTree { .. } => "copy-tree",
     }
 }
 

@@ -330,6 +330,12 @@ impl Experiment {
             .collect()
     }
 
+    /// Whether a worker has a real database.
+    pub fn has_database(&self) -> bool {
+        let mut workers = self.workers.values();
+        workers.any(|worker| matches!(worker.does, Work::MakeDatabase(_) | Work::LookUp(_)))
+    }
+
     /// Workers and scenes with every size in bytes.
     pub fn workload(&self) -> Workload {
         let whole = self.memory_bytes();
@@ -509,12 +515,16 @@ fn sizes_of(work: &mut Work) -> Vec<(&'static str, &mut Size)> {
         Work::Compile { memory, object, .. } => vec![("memory", memory), ("object", object)],
         Work::AppCycle(apps) => apps.sizes(),
         Work::Access(access) => access.rule.sizes(),
+        Work::MakeDatabase(make) => vec![("size", &mut make.size)],
+        Work::LookUp(look_up) => vec![("cache", &mut look_up.cache)],
         Work::Stream { .. }
         | Work::Probe { .. }
         | Work::ReadOnce { .. }
         | Work::Pass { .. }
         | Work::Squeeze { .. }
+        | Work::Age { .. }
         | Work::Names {}
+        | Work::CopyTree { .. }
         | Work::KnobLoop { .. }
         | Work::KillDaemon { .. } => vec![],
     }

@@ -21,6 +21,19 @@ impl Bench {
         Bench { dir, kernel, bed }
     }
 
+    /// For guests on User-Mode Linux, and with another experiment.
+    pub fn with(kernel: PathBuf, experiment: &str) -> Bench {
+        let bench = Bench::new("uml", kernel);
+        std::fs::write(bench.path("good.toml"), experiment).unwrap();
+        bench
+    }
+
+    /// Runs the experiment, which must go well.
+    pub fn runs(&self) {
+        let output = self.run(&[], &[]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

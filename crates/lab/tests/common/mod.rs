@@ -13,7 +13,11 @@ use std::sync::OnceLock;
 /// An experiment that is right in every respect; tests break it.
 pub const GOOD: &str = include_str!("good.toml");
 
-/// The folder that this build's programs are in, with `hotset` and `hotset-guest` up to date.
+const PROGRAMS: [&str; 9] = [
+    "build", "-q", "-p", "hotset", "-p", "guest", "-p", "database", "--bins",
+];
+
+/// The folder that this build's programs are in, with `hotset` and what guests have up to date.
 pub fn programs() -> &'static PathBuf {
     static DIR: OnceLock<PathBuf> = OnceLock::new();
     DIR.get_or_init(|| {
@@ -23,7 +27,7 @@ pub fn programs() -> &'static PathBuf {
         let target = dir.parent().unwrap().parent().unwrap();
         let release = dir.file_name().unwrap() == "release";
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "-q", "-p", "hotset", "-p", "guest", "--bins"]);
+        cargo.args(PROGRAMS);
         cargo.args(release.then_some("--release"));
         cargo
             .arg("--target-dir")
@@ -31,7 +35,7 @@ pub fn programs() -> &'static PathBuf {
             .current_dir(env!("CARGO_MANIFEST_DIR"));
         assert!(
             cargo.status().unwrap().success(),
-            "hotset and hotset-guest do not build"
+            "hotset and the guests' programs do not build"
         );
         dir
     })

@@ -107,7 +107,7 @@ pub fn guests_that_go_wrong_are_results(bed: &dyn Bed, kernel: &Path) {
             .any(|line| line.contains("Kernel panic - not syncing")),
         "{tail:?}"
     );
-    assert!(tail.len() <= 40);
+    assert!(tail.len() <= lab::attend::TAIL);
     assert!(
         begun.elapsed() < PATIENT,
         "a panic is told by the console, not by silence"

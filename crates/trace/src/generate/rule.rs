@@ -5,13 +5,14 @@ use raw::access::Rule;
 /// Requests of a burst of [`Rule::HotAndScan`], on average.
 const BURST: f64 = 64.0;
 
-impl From<&Rule> for Spec {
-    /// An object is a page; sizes must be bytes by now ([`raw::size::Size::resolve`]).
-    fn from(rule: &Rule) -> Spec {
+impl Spec {
+    /// An object is a page; sizes must be bytes by now ([`raw::size::Size::resolve`]). None where
+    /// nothing is drawn: what was recorded.
+    pub fn of(rule: &Rule) -> Option<Spec> {
         let (first, all) = rule.pages();
         let (first, all) = (first.unwrap_or(0) as u32, all as u32);
         let rest = all - first;
-        match rule {
+        Some(match rule {
             Rule::Loop { .. } => Spec::Loop { objects: all },
             Rule::Zipf { alpha, .. } => Spec::Zipf {
                 objects: all,
@@ -36,6 +37,7 @@ impl From<&Rule> for Spec {
                     burst: BURST,
                 }
             }
-        }
+            Rule::Recorded { .. } => return None,
+        })
     }
 }

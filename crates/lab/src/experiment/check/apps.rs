@@ -1,6 +1,6 @@
 //! What only an app-cycle or an access worker can have wrong.
 use super::super::source::{at, there_are, Fault, Step};
-use super::{fault, Checked};
+use super::{fault, plain, Checked};
 use crate::experiment::Experiment;
 use raw::access::{Access, By, Rule};
 use raw::apps::AppCycle;
@@ -82,6 +82,13 @@ pub fn access<'a>(
         }
         Rule::HotAndScan { share, .. } if !(*share > 0.0 && *share < 1.0) => {
             return fault(field("rule"), "expected a share above 0 and below 1");
+        }
+        Rule::Recorded { trace, .. } if !plain(trace) => {
+            let message = "expected the name of a file that lies beside the experiment's";
+            return fault(field("rule"), message);
+        }
+        Rule::Recorded { pages, .. } if !(1..=1 << 26).contains(pages) => {
+            return fault(field("rule"), "expected 1 to 67108864 pages");
         }
         _ => {}
     }

@@ -1,0 +1,93 @@
+//! A recorded trace accessed in a guest, and the simulator beside it, on User-Mode Linux.
+mod common;
+
+use common::bench::{said, Bench};
+use common::{kernel, programs};
+use std::fmt::Write;
+use std::process::Command;
+
+const EXPERIMENT: &str = r#"
+title = "What was recorded, in memory that holds all of it and in half as much"
+repetitions = 1
+[machine]
+memory_mb = 128
+[files]
+pages = "4MiB"
+[workers.roomy]
+memory_max = "16MiB"
+does.access = { rule = { recorded = { trace = "some.txt", pages = 1024 } }, requests = 3000, by = { pread = { file = "pages" } } }
+[workers.tight]
+memory_max = "3MiB"
+does.access = { rule = { recorded = { trace = "some.txt", pages = 1024 } }, requests = 3000, by = { pread = { file = "pages" } } }
+[[scenes]]
+name = "roomy"
+run = ["roomy"]
+until = "done"
+seconds = 60
+drop_caches = true
+[[scenes]]
+name = "tight"
+run = ["tight"]
+until = "done"
+seconds = 60
+drop_caches = true
+[[arms]]
+name = "classic"
+kernel = "vanilla"
+lru = "classic"
+"#;
+
+#[test]
+fn a_recorded_trace_is_accessed_as_it_is_and_the_simulator_is_given_the_same() {
+    let Some(kernel) = kernel("a recorded trace") else {
+        return;
+    };
+    let bench = Bench::with(kernel, EXPERIMENT);
+    // A thousand pages, three times, under names that are no page numbers.
+    let mut trace = String::new();
+    for request in 0..3500u64 {
+        writeln!(trace, "{}", 7_000_000 + request % 1000 * 77).unwrap();
+    }
+    std::fs::write(bench.path("some.txt"), &trace).unwrap();
+    bench.runs();
+    let kept = std::fs::read_to_string(bench.path("out/recorded/some.txt")).unwrap();
+    assert_eq!(kept, trace);
+
+    let output = Command::new(programs().join("hotset"))
+        .args(["sim", "kernel", "--json"])
+        .arg(bench.path("out"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = |worker: &str| {
+        let rows = rows.as_array().unwrap().iter();
+        { rows }
+            .find(|row| row["worker"] == worker)
+            .unwrap()
+            .clone()
+    };
+    let (roomy, tight) = (row("roomy"), row("tight"));
+    assert_eq!(
+        (&roomy["kernel"], &roomy["error"]),
+        (&1000.into(), &0.0.into())
+    );
+    // In order, and less than all of them: each is gone when it is wanted again.
+    assert_eq!(
+        (&tight["kernel"], &tight["error"]),
+        (&3000.into(), &0.0.into())
+    );
+    assert!(tight["size"].as_u64().unwrap() < 1000, "{tight}");
+}
+
+#[test]
+fn a_trace_that_is_not_there_ends_the_run_before_any_guest() {
+    let Some(kernel) = kernel("a recorded trace") else {
+        return;
+    };
+    let bench = Bench::with(kernel, EXPERIMENT);
+    let output = bench.run(&[], &[]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("worker roomy"), "{}", said(&output));
+    assert!(!bench.path("out/run.json").exists());
+}
