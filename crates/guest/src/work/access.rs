@@ -72,7 +72,6 @@ fn recorded(folder: &Path, trace: &str, requests: u64) -> Result<Vec<u32>> {
 /// What is accessed, mapped in any case: mincore(2) wants a mapping.
 struct Ground {
     at: *mut u8,
-    len: usize,
     file: Option<File>,
     how: How,
 }
@@ -93,7 +92,6 @@ impl Ground {
                 let how = How::Anon;
                 return Ok(Ground {
                     at,
-                    len,
                     file: None,
                     how,
                 });
@@ -124,7 +122,6 @@ impl Ground {
         };
         Ok(Ground {
             at: at.with_context(|| format!("mapping {path}"))?.cast(),
-            len,
             file: Some(file),
             how,
         })
