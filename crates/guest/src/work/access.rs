@@ -2,15 +2,16 @@
 use anyhow::{bail, ensure, Context, Result};
 use raw::access::{Access, By, Rule};
 use raw::spec::Fill;
+use rustix::fs::{flock, FlockOperation};
 use rustix::mm::{mmap, MapFlags, ProtFlags};
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use trace::generate::Spec;
 
 use super::{data_path, memory, stopping, Random};
 use crate::channel::{now_ms, Channel};
+use crate::setup;
 
 const PAGE: usize = 4096;
 /// Looks at how much is resident, over the whole run.
@@ -71,7 +72,6 @@ fn recorded(folder: &Path, trace: &str, requests: u64) -> Result<Vec<u32>> {
 /// What is accessed, mapped in any case: mincore(2) wants a mapping.
 struct Ground {
     at: *mut u8,
-    len: usize,
     file: Option<File>,
     how: How,
 }
@@ -92,7 +92,6 @@ impl Ground {
                 let how = How::Anon;
                 return Ok(Ground {
                     at,
-                    len,
                     file: None,
                     how,
                 });
@@ -101,7 +100,10 @@ impl Ground {
             By::Pread { file } => (file, How::Pread),
         };
         let path = data_path(name);
-        let file = File::open(&path).with_context(|| format!("opening {path}"))?;
+        let file = match access.ahead {
+            true => File::open(&path).with_context(|| format!("opening {path}"))?,
+            false => open_without_reading_ahead(&path)?,
+        };
         let has = file.metadata()?.len();
         ensure!(
             has >= len as u64,
@@ -118,32 +120,11 @@ impl Ground {
                 0,
             )
         };
-        let ground = Ground {
+        Ok(Ground {
             at: at.with_context(|| format!("mapping {path}"))?.cast(),
-            len,
             file: Some(file),
             how,
-        };
-        if !access.ahead {
-            ground.no_reading_ahead()?;
-        }
-        Ok(ground)
-    }
-
-    fn no_reading_ahead(&self) -> Result<()> {
-        // SAFETY: advice on a mapping and a descriptor of ours; it changes no contents.
-        let results = unsafe {
-            let file = self.file.as_ref().map(AsRawFd::as_raw_fd);
-            let read = file.map_or(0, |fd| {
-                libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_RANDOM)
-            });
-            (
-                libc::madvise(self.at.cast(), self.len, libc::MADV_RANDOM),
-                read,
-            )
-        };
-        ensure!(results == (0, 0), "the kernel takes no advice: {results:?}");
-        Ok(())
+        })
     }
 
     fn lock(&self, pages: u64) -> Result<()> {
@@ -264,6 +245,26 @@ pub fn run(
         channel.observe(format!("{worker}.{name}"), begin, value);
     }
     Ok(())
+}
+
+/// Opens a file of which nothing is read ahead, by read(2) or by a fault: an open file keeps what its
+/// disk reads ahead at that moment. MADV_RANDOM would do it too, and have reclaim overlook that a
+/// mapped page was accessed (`vma_has_recency()`): first in, first out.
+fn open_without_reading_ahead(path: &str) -> Result<File> {
+    let device = std::fs::metadata(path)
+        .with_context(|| format!("opening {path}"))?
+        .dev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    let knob = format!("/sys/dev/block/{major}:{minor}/queue/read_ahead_kb");
+    let what = || format!("reading {knob}");
+    // One at a time, or another would take the 0 for what was there before.
+    let turn = File::open(&knob).with_context(what)?;
+    flock(&turn, FlockOperation::LockExclusive).with_context(what)?;
+    let before = std::fs::read_to_string(&knob).with_context(what)?;
+    setup::write(&knob, "0")?;
+    let file = File::open(path).with_context(|| format!("opening {path}"));
+    setup::write(&knob, before.trim())?;
+    file
 }
 
 fn major_faults() -> i64 {

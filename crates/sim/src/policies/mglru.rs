@@ -159,12 +159,13 @@ impl<'a, const V7: bool> Mglru<'a, V7> {
         if in_fault {
             // folio_add_lru()
             page.bits |= page::ACTIVE;
+        } else {
+            // folio_mark_accessed() comes first: the page is still in a batch on its way to the lists, and
+            // 7.x puts a referenced one into a younger generation.
+            page.inc_refs(Self::RULES);
         }
         page = self.lruvec.enter(id, page, Self::RULES);
         self.resident += 1;
-        if !in_fault {
-            page.inc_refs(Self::RULES);
-        }
         self.lruvec.pages[id as usize] = page;
         if in_fault {
             self.lruvec.set_young(id);

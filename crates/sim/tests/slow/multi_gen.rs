@@ -191,7 +191,8 @@ impl Lruvec {
 
     fn access(&mut self, id: u32, flags: Flags) {
         let mapped = World::is_mapped(flags);
-        if !self.pages.contains_key(&id) {
+        let missed = !self.pages.contains_key(&id);
+        if missed {
             self.counted.add("misses", 1);
             if self.pages.len() == self.world.size {
                 self.reclaim();
@@ -205,11 +206,16 @@ impl Lruvec {
                 self.refault(&mut page, &shadow, mapped);
             }
             page.active = mapped;
+            if self.world.new && !mapped {
+                // read() marks it before it is on a list.
+                page.referenced = true;
+                page.refs = 0;
+            }
             self.add(id, page);
         }
         if mapped {
             self.page(id).young = true;
-        } else {
+        } else if !(missed && self.world.new) {
             self.inc_refs(id);
         }
     }
