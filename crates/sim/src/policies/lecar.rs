@@ -54,6 +54,9 @@ struct Entry {
 /// Positions of the trace that LRU's victims are asked for ahead, at least.
 const ASKED: u32 = 256;
 
+/// Positions of the trace itself that are asked for ahead of those.
+const TRACE_AHEAD: usize = 512;
+
 struct LeCar<'a> {
     ids: &'a [u32],
     size: u32,
@@ -101,6 +104,7 @@ impl<'a> LeCar<'a> {
             // The request before this one has a mark.
             if from + 1 < now {
                 self.asked = self.lane.after(from);
+                prefetch(self.ids, self.asked as usize + TRACE_AHEAD);
                 let later = self.ids[self.asked as usize - 1];
                 prefetch(&self.entries, later as usize);
                 self.rings.prefetch(later);

@@ -39,6 +39,10 @@ const GONE: u8 = 3;
 /// In S besides.
 const IN_S: u8 = 4;
 
+/// Positions of the trace whose objects are asked for ahead, and of the trace itself.
+const AHEAD: usize = 64;
+const TRACE_AHEAD: usize = AHEAD + 512;
+
 struct Lirs<'a> {
     ids: &'a [u32],
     lir_most: u32,
@@ -114,14 +118,21 @@ impl<'a> Lirs<'a> {
         self.s.mark(now);
     }
 
+    /// Asks for what a search that is at a position of the trace will come to.
+    #[inline(always)]
+    fn look_ahead(&self, position: u32) {
+        prefetch(self.ids, position as usize + TRACE_AHEAD);
+        if let Some(&later) = self.ids.get(position as usize + AHEAD) {
+            prefetch(&self.state, later as usize);
+        }
+    }
+
     /// Takes everything off the bottom of S down to a LIR object, which stays. Without any, all.
     #[inline(always)]
     fn prune(&mut self) {
         while self.lirs > 0 {
             let at = self.s.after(self.below);
-            if let Some(&later) = self.ids.get(at as usize + 64) {
-                prefetch(&self.state, later as usize);
-            }
+            self.look_ahead(at);
             let state = &mut self.state[self.ids[at as usize - 1] as usize];
             match *state & KIND {
                 LIR => {
@@ -173,6 +184,7 @@ impl<'a> Lirs<'a> {
         while self.gone > self.gone_most {
             // What it passes over is resident, and younger than whatever leaves Q next.
             self.gone_below = self.s.after(self.gone_below.max(self.below));
+            self.look_ahead(self.gone_below);
             let state = &mut self.state[self.ids[self.gone_below as usize - 1] as usize];
             if *state & KIND == GONE {
                 self.s.clear(self.gone_below);

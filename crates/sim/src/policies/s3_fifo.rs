@@ -49,12 +49,10 @@ const FIGURE: u8 = 0;
 const V0: u8 = 1;
 const S3FIFO: u8 = 2;
 
-/// The state of an object: where it is, and hits since it came there, up to 3, above.
-const WHERE: u8 = 3;
-const ABSENT: u8 = 0;
-const SMALL: u8 = 1;
-const MAIN: u8 = 2;
-const HIT: u8 = 4;
+/// An object's word: this and hits since it came where it is, up to [`HITS`]; or, of one that is not
+/// here, the position that a ghost's mark is at, 0 if it has none. Positions are below it.
+const RESIDENT: u32 = 1 << 31;
+const HITS: u32 = 3;
 
 /// Entries of the main queue that memory is asked for ahead.
 const MAIN_AHEAD: u32 = 16;
@@ -62,6 +60,10 @@ const MAIN_AHEAD: u32 = 16;
 /// Positions of the trace that the small queue's victims are asked for ahead. To follow its marks, and
 /// so to meet each of them, costs more than it gives: measured.
 const SMALL_AHEAD: usize = 64;
+
+/// Positions of the trace itself that are asked for ahead there: it was read too long ago to be at hand,
+/// and what is to be asked for cannot be before it is known.
+const TRACE_AHEAD: usize = SMALL_AHEAD + 512;
 
 struct S3Fifo<'a, const FORM: u8> {
     ids: &'a [u32],
@@ -71,15 +73,14 @@ struct S3Fifo<'a, const FORM: u8> {
     small_most: u32,
     main_most: u32,
     ghost_most: u32,
-    /// A state below it, without its place, leaves the cache with the small queue.
-    used: u8,
+    /// A word below it leaves the cache with the small queue.
+    used: u32,
     evicted: bool,
-    state: Vec<u8>,
+    words: Vec<u32>,
     main: Ring,
-    /// Position (from 1) of the access that brought an object into the small queue.
-    stamps: Vec<u32>,
-    /// Marks after `small_tail` are the small queue, those up to there and after `ghost_tail` the
-    /// ghosts: what leaves the small queue is older than what is in it.
+    /// Positions (from 1) of accesses that brought an object into the small queue. Marks after
+    /// `small_tail` are the small queue, those up to there and after `ghost_tail` the ghosts: what leaves
+    /// the small queue is older than what is in it.
     lane: Lane,
     small_tail: u32,
     ghost_tail: u32,
@@ -130,7 +131,7 @@ impl Ring {
 }
 
 impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
-    fn new(setup: &Setup<'a, '_>, small: f64, ghost: f64, threshold: u8) -> S3Fifo<'a, FORM> {
+    fn new(setup: &Setup<'a, '_>, small: f64, ghost: f64, threshold: u32) -> S3Fifo<'a, FORM> {
         let objects = setup.input.objects() as usize;
         let size = f64::from(setup.size);
         let small_most = (size * small) as u32;
@@ -142,11 +143,10 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
             small_most,
             main_most: setup.size - small_most,
             ghost_most: (size * ghost) as u32,
-            used: threshold * HIT,
+            used: RESIDENT + threshold,
             evicted: false,
-            state: zeroed(objects),
+            words: zeroed(objects),
             main: Ring::new(setup.size),
-            stamps: zeroed(objects),
             lane: Lane::new(setup.input.ids().len()),
             small_tail: 0,
             ghost_tail: 0,
@@ -193,13 +193,13 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
         self.small_tail = tail;
         self.smalls -= 1;
         let id = self.ids[tail as usize - 1];
+        prefetch(self.ids, tail as usize + TRACE_AHEAD);
         if let Some(&later) = self.ids.get(tail as usize + SMALL_AHEAD) {
-            prefetch(&self.state, later as usize);
+            prefetch(&self.words, later as usize);
         }
-        let state = &mut self.state[id as usize];
-        // The place is below a hit: it changes no comparison.
-        if *state < self.used {
-            *state = ABSENT;
+        let word = &mut self.words[id as usize];
+        if *word < self.used {
+            *word = tail;
             if self.ghosts == self.ghost_most {
                 self.ghost_tail = self.lane.after(self.ghost_tail);
             } else {
@@ -207,8 +207,7 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
             }
             return true;
         }
-        *state = MAIN;
-        self.stamps[id as usize] = 0;
+        *word = RESIDENT;
         self.lane.clear(tail);
         self.main.push_if(id, true);
         FORM == FIGURE && self.main.len > self.main_most && self.evict_main()
@@ -219,10 +218,11 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
     fn evict_main(&mut self) -> bool {
         while self.main.len > 0 {
             let id = self.main.at(0);
-            prefetch(&self.state, self.main.at(MAIN_AHEAD) as usize);
-            let state = &mut self.state[id as usize];
-            let gone = *state == MAIN;
-            *state = if gone { ABSENT } else { *state - HIT };
+            prefetch(&self.words, self.main.at(MAIN_AHEAD) as usize);
+            let word = &mut self.words[id as usize];
+            let gone = *word == RESIDENT;
+            // What leaves the main queue is no ghost.
+            *word = if gone { 0 } else { *word - 1 };
             self.main.drop_oldest();
             self.main.push_if(id, !gone);
             if gone {
@@ -233,8 +233,7 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
     }
 
     #[inline(always)]
-    fn miss(&mut self, id: u32, now: u32) {
-        let stamp = self.stamps[id as usize];
+    fn miss(&mut self, id: u32, stamp: u32, now: u32) {
         let known = stamp > self.ghost_tail;
         // No branch on what cannot be guessed: a ghost's mark goes, or the one that `now` has not yet,
         // whose memory is at hand.
@@ -245,9 +244,7 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
         }
         let filling = FORM == S3FIFO && !self.evicted && self.smalls >= self.small_most;
         let to_main = known || filling;
-        self.state[id as usize] = if to_main { MAIN } else { SMALL };
-        // What is in the main queue must not be taken for a ghost when it leaves.
-        self.stamps[id as usize] = if to_main { 0 } else { now };
+        self.words[id as usize] = RESIDENT;
         self.lane.mark_if(now, !to_main);
         self.main.push_if(id, to_main);
         self.smalls += u32::from(!to_main);
@@ -257,23 +254,22 @@ impl<'a, const FORM: u8> S3Fifo<'a, FORM> {
 impl<const FORM: u8> Policy for S3Fifo<'_, FORM> {
     #[inline(always)]
     fn request(&mut self, id: u32, at: usize) -> bool {
-        let state = &mut self.state[id as usize];
-        if *state & WHERE != ABSENT {
-            // Up to 3 hits are told apart.
-            *state += HIT * u8::from(*state < 3 * HIT);
+        let word = &mut self.words[id as usize];
+        if *word >= RESIDENT {
+            *word += u32::from(*word < RESIDENT + HITS);
             return true;
         }
-        self.miss(id, at as u32 + 1);
+        let stamp = *word;
+        self.miss(id, stamp, at as u32 + 1);
         false
     }
 
     #[inline(always)]
     fn prefetch(&self, id: u32) {
-        prefetch(&self.state, id as usize);
-        prefetch(&self.stamps, id as usize);
+        prefetch(&self.words, id as usize);
     }
 
     fn bytes(&self) -> usize {
-        self.state.len() * 5 + self.main.slots.len() * 4 + self.lane.bytes()
+        self.words.len() * 4 + self.main.slots.len() * 4 + self.lane.bytes()
     }
 }
