@@ -52,16 +52,20 @@ fn what_is_wrong_with_accesses_is_told_by_field() {
             format!("{scan}.by={{ mapped = {{ file = \"none\" }} }}"),
             "[files] has no",
         ),
-        (
-            format!("{scan}.rule={{ recorded = {{ trace = \"../a.csv\", pages = 10 }} }}"),
-            "lies beside the experiment's",
-        ),
-        (
-            format!("{scan}.rule={{ recorded = {{ trace = \"a.csv\", pages = 0 }} }}"),
-            "1 to 67108864 pages",
-        ),
     ] {
         let error = load("scan", &[&set]).expect_err(&set);
+        assert!(error.contains(wanted), "{set}: {error}");
+    }
+    let recorded = "workers.recorded-pread-25.does.access.rule.recorded";
+    for (set, wanted) in [
+        (
+            format!("{recorded}.trace=\"../a.csv\""),
+            "lies beside the experiment's",
+        ),
+        (format!("{recorded}.pages=0"), "1 to 67108864 pages"),
+        (format!("{recorded}.pages=9999"), "expected at least"),
+    ] {
+        let error = load("model-held", &[&set]).expect_err(&set);
         assert!(error.contains(wanted), "{set}: {error}");
     }
 }

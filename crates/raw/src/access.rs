@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// the page is in memory. Ends after `requests`.
 ///
 /// The sequence is drawn, and locked in memory, before the process joins its cgroup: it is not
-/// charged to it. Nothing is read ahead (`MADV_RANDOM`, `POSIX_FADV_RANDOM`) unless `ahead`.
+/// charged to it. Nothing is read ahead (the disk's `read_ahead_kb` is 0 while the file
+/// is opened) unless `ahead`.
 ///
 /// Observes once, at the end: `<worker>.requests`, `<worker>.misses` (cold ones too),
 /// `<worker>.hit` (share of the requests), `<worker>.hit_first` and `<worker>.hit_rest` where the

@@ -73,7 +73,8 @@ pub fn run(args: &KernelArgs) -> Result<ExitCode> {
                 told.insert(name.clone(), access.clone());
             }
         }
-        for (name, access) in told {
+        // The models lock nothing: beside a locked pool they would be wrong by what it saves.
+        for (name, access) in told.into_iter().filter(|(_, access)| !access.lock_first) {
             let Some(requests) = seen(trial, &name, "requests") else {
                 continue;
             };
