@@ -43,6 +43,9 @@ pub struct Built {
     pub compiler: String,
     /// File names of the patches, in order; none for vanilla.
     pub patches: Vec<String>,
+    /// File names of what the test bed lays under them, vanilla included.
+    #[serde(default)]
+    pub bed: Vec<String>,
     /// Short checksum over the patches; empty for vanilla.
     pub series_id: String,
     pub image_sha256: String,
@@ -62,6 +65,8 @@ pub struct Built {
 /// All that goes into an image.
 pub(crate) struct Recipe<'a> {
     pub request: &'a Request,
+    /// Laid first: see [`Request::bed`].
+    pub bed: Vec<Patch>,
     pub patches: Vec<Patch>,
     pub fragment: Fragment,
     pub source: Source,
@@ -73,6 +78,7 @@ impl Recipe<'_> {
     pub fn of<'a>(request: &'a Request, progress: &mut Progress) -> Result<Recipe<'a>> {
         Ok(Recipe {
             request,
+            bed: request.bed()?,
             patches: request.patches()?,
             fragment: request.fragment()?,
             source: request.source(&request.cache()?, progress)?,
@@ -88,6 +94,7 @@ impl Recipe<'_> {
             variant: self.request.variant.as_deref(),
             fragment: &self.fragment.text,
             suffix: self.request.flavour.suffix(),
+            bed: &self.bed,
             patches: &self.patches,
             compiler: &self.compiler,
         })
@@ -100,6 +107,19 @@ impl Recipe<'_> {
             None => String::new(),
         };
         format!("{} {label}{variant}", self.source.version)
+    }
+
+    /// The tree under the patches.
+    pub fn ground(&self) -> Result<Overlay> {
+        Overlay::of(&self.bed, &self.source.dir).with_context(|| {
+            format!(
+                "{}: these patches lie under every {} kernel of Linux {}; take them away if the \
+                 source has their change",
+                self.request.bed_dir().unwrap_or_default().display(),
+                self.request.arch,
+                self.request.line
+            )
+        })
     }
 
     pub fn workshop_name(&self) -> String {
@@ -133,7 +153,8 @@ impl Recipe<'_> {
             source: self.source.identity.clone(),
             compiler: self.compiler.clone(),
             series_id,
-            patches: self.patches.iter().map(|it| it.name.clone()).collect(),
+            patches: names(&self.patches),
+            bed: names(&self.bed),
             image_sha256: checksum(&workshop.image())?,
             built: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
@@ -152,6 +173,10 @@ impl Recipe<'_> {
             )
         })
     }
+}
+
+fn names(patches: &[Patch]) -> Vec<String> {
+    patches.iter().map(|patch| patch.name.clone()).collect()
 }
 
 /// Returns the wanted image if it has been built before, from what source and patches are now.
@@ -183,7 +208,10 @@ pub fn ensure(request: &Request, progress: &mut Progress) -> Result<Built> {
     if let Some(built) = look_up(&place) {
         return Ok(built);
     }
-    let overlay = Overlay::of(&recipe.patches, &recipe.source.dir)?;
+    let mut overlay = recipe.ground()?;
+    for patch in &recipe.patches {
+        overlay.apply(patch, &recipe.source.dir)?;
+    }
     workshop.set(&overlay, progress)?;
     workshop.configure(&recipe.fragment, progress)?;
     workshop.build(
@@ -254,6 +282,8 @@ pub struct Ingredients<'a> {
     pub fragment: &'a str,
     /// Behind the release's name.
     pub suffix: &'a str,
+    /// Under the patches.
+    pub bed: &'a [Patch],
     pub patches: &'a [Patch],
     pub compiler: &'a str,
 }
@@ -273,7 +303,8 @@ pub fn key(of: &Ingredients) -> String {
     add(of.fragment);
     add(of.suffix);
     add(of.compiler);
-    for patch in of.patches.iter().filter(|patch| patch.builds()) {
+    let patches = of.bed.iter().chain(of.patches);
+    for patch in patches.filter(|patch| patch.builds()) {
         add(&patch.sha256);
     }
     format!("{:x}", hash.finalize())[..24].to_string()

@@ -179,8 +179,8 @@ pub fn check(request: &Request, plan: &Plan, progress: &mut Progress) -> Result<
     };
     let to_the_end = patches.last().map(|it| it.number) == Some(last.number);
     let recipe = Recipe::of(request, progress)?;
-    let mut overlay = Overlay::of(&before, &recipe.source.dir)?;
-    for patch in skipped {
+    let mut overlay = recipe.ground()?;
+    for patch in before.iter().chain(skipped) {
         overlay.apply(patch, &recipe.source.dir)?;
     }
     let mut bench = Bench {

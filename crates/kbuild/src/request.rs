@@ -95,6 +95,26 @@ impl Request {
         Ok(self.series()?.into_iter().flatten().collect())
     }
 
+    /// Where the patches are that a line's source needs on an architecture to be a fair test bed,
+    /// `kernel/testbed/LINE-ARCH`: they lie under every flavour, vanilla as well. Mostly there are none.
+    pub(crate) fn bed_dir(&self) -> Result<PathBuf> {
+        let kernel = self.kernel_dir()?;
+        let arch = Some(self.arch.as_str());
+        Ok(rooms::series_dir(&kernel, "testbed", self.line, arch))
+    }
+
+    /// The patches of [`Request::bed_dir`].
+    ///
+    /// # Errors
+    /// As [`series::load`].
+    pub(crate) fn bed(&self) -> Result<Vec<Patch>> {
+        let dir = self.bed_dir()?;
+        match dir.is_dir() {
+            true => series::load(&dir),
+            false => Ok(Vec::new()),
+        }
+    }
+
     pub(crate) fn fragment(&self) -> Result<Fragment> {
         Fragment::read(&rooms::fragments(
             &self.kernel_dir()?,

@@ -263,6 +263,7 @@ fn a_key_is_stable_and_changes_with_every_ingredient() {
         variant: None,
         fragment: "CONFIG_A=y",
         suffix: "",
+        bed: &[],
         patches: &[],
         compiler: "gcc 12",
     };
@@ -422,6 +423,51 @@ fn patches_of_the_test_bed_are_built_and_checked_as_a_series_is() {
     assert_eq!(built.release, "7.3.4-hotset-generations");
     let vanilla = room.ensure(Flavour::Vanilla).unwrap();
     assert_eq!(image(&vanilla), "a\nb\nc\nz\n");
+}
+
+#[test]
+fn what_the_bed_needs_lies_under_every_flavour_of_its_architecture() {
+    let room = Room::new();
+    let plain = room.ensure(Flavour::Vanilla).unwrap();
+    fs::create_dir_all(room.path("kernel/testbed/7.3-um")).unwrap();
+    fs::create_dir_all(room.path("kernel/testbed/7.3-x86_64")).unwrap();
+    let patch = |new: char| {
+        format!("Subject: [PATCH] mm: z\n\n--- a/mm/z.c\n+++ b/mm/z.c\n@@ -1 +1 @@\n-z\n+{new}\n")
+    };
+    room.write("kernel/testbed/7.3-um/0001-z.patch", &patch('U'));
+    room.write("kernel/testbed/7.3-x86_64/0001-z.patch", &patch('X'));
+
+    let vanilla = room.ensure(Flavour::Vanilla).unwrap();
+    assert_eq!(image(&vanilla), "a\nb\nc\nU\n");
+    assert_ne!(vanilla.key, plain.key);
+    assert_eq!(vanilla.bed, ["0001-z.patch"]);
+    assert!(vanilla.patches.is_empty());
+
+    let all = checked(&room, Flavour::Series, "1..", true, false);
+    assert!(
+        !all.iter().any(|(_, it)| it.iter().any(Verdict::is_failure)),
+        "{all:?}"
+    );
+    assert!(
+        all.iter().all(|(patch, _)| !patch.contains("-z")),
+        "{all:?}"
+    );
+    assert_eq!(
+        image(&room.ensure(Flavour::Series).unwrap()),
+        "a\nB\nc\nU\n"
+    );
+
+    // A tree that has the change already, or another one there.
+    room.write(
+        "kernel/testbed/7.3-um/0001-z.patch",
+        &patch('U').replace("-z", "-y"),
+    );
+    let error = format!("{:#}", room.ensure(Flavour::Vanilla).unwrap_err());
+    assert!(
+        error.contains("testbed/7.3-um: these patches lie under"),
+        "{error}"
+    );
+    assert!(error.contains("0001-z.patch does not apply"), "{error}");
 }
 
 #[test]
