@@ -122,6 +122,7 @@ mod tests {
             by: By::Anon {},
             lock_first: false,
             ahead: false,
+            fresh_statistics: false,
         }
     }
 

@@ -28,6 +28,11 @@ pub struct Access {
     /// Let the kernel read ahead.
     #[serde(default)]
     pub ahead: bool,
+    /// Have the kernel bring the cgroup's statistics up to date every few accesses, by reading its
+    /// memory.stat. The classic LRU balances by them; by itself the kernel does it every two seconds,
+    /// in which a small cgroup's memory may be turned over several times.
+    #[serde(default)]
+    pub fresh_statistics: bool,
 }
 
 /// How a page is accessed.

@@ -16,6 +16,9 @@ use crate::setup;
 const PAGE: usize = 4096;
 /// Looks at how much is resident, over the whole run.
 const LOOKS: usize = 50;
+/// Accesses between two readings of memory.stat: fewer than the 64 changes below which the kernel does
+/// not add up (MEMCG_CHARGE_BATCH, mm/memcontrol.c).
+const FRESH: usize = 32;
 
 /// Where the lab puts recorded sequences: page numbers, 4 bytes each, least significant first.
 const RECORDED: &str = "/hotset/recorded";
@@ -180,6 +183,30 @@ impl Ground {
     }
 }
 
+/// memory.stat of the process's own cgroup, which the kernel brings up to date when it is read.
+struct Statistics {
+    file: File,
+    room: Vec<u8>,
+}
+
+impl Statistics {
+    fn open() -> Result<Statistics> {
+        let own = std::fs::read_to_string("/proc/self/cgroup").context("/proc/self/cgroup")?;
+        let own = own.lines().find_map(|line| line.strip_prefix("0::"));
+        let path = format!("/sys/fs/cgroup{}/memory.stat", own.unwrap_or("/"));
+        let file = File::open(&path).with_context(|| format!("opening {path}"))?;
+        let room = vec![0; 8192];
+        Ok(Statistics { file, room })
+    }
+
+    fn refresh(&mut self) -> Result<()> {
+        self.file
+            .read_at(&mut self.room, 0)
+            .context("memory.stat")?;
+        Ok(())
+    }
+}
+
 /// Accesses all, and says what was in memory.
 pub fn run(
     worker: &str,
@@ -203,11 +230,18 @@ pub fn run(
     // Requests and hits of the first pool, and of the rest.
     let mut counts = [(0u64, 0u64); 2];
     let mut resident = Vec::with_capacity(LOOKS);
+    let mut statistics = match access.fresh_statistics {
+        true => Some(Statistics::open()?),
+        false => None,
+    };
     let begin = now_ms();
     let faults = major_faults();
     let every = (pages.len() / LOOKS).max(1);
     for (turn, &page) in pages.iter().enumerate() {
         let page = page as usize;
+        if let Some(statistics) = statistics.as_mut().filter(|_| turn % FRESH == 0) {
+            statistics.refresh()?;
+        }
         let mut found = [0];
         ground.look(page, &mut found)?;
         let count = &mut counts[usize::from(page as u64 >= first)];
@@ -307,6 +341,7 @@ mod tests {
             by: By::Anon {},
             lock_first: false,
             ahead: false,
+            fresh_statistics: false,
         };
         let drawn = Sequence::draw(&access, 3).unwrap().pages;
         assert_eq!(drawn.len(), 1500);

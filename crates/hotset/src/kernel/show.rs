@@ -83,6 +83,7 @@ pub fn list(as_json: bool) -> Result<ExitCode> {
                     ("series", None),
                     ("series", Some("swappiness")),
                     ("testbed", Some("generations")),
+                    ("testbed", Some("um")),
                 ];
                 series.map(|(room, series)| rooms::series_dir(dir, room, *line, series))
             })
