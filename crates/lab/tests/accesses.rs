@@ -93,7 +93,7 @@ memory_mb = 128
 pages = "8MiB"
 [workers.mapped]
 memory_max = "5MiB"
-does.access = { rule = { zipf = { size = "8MiB", alpha = 1.1 } }, requests = 20000, by = { mapped = { file = "pages" } } }
+does.access = { rule = { zipf = { size = "8MiB", alpha = 1.1 } }, requests = 20000, fresh_statistics = true, by = { mapped = { file = "pages" } } }
 [[scenes]]
 name = "mapped"
 run = ["mapped"]
@@ -114,7 +114,7 @@ fn that_a_mapped_page_is_used_again_is_seen_by_reclaim() {
     };
     let bench = Bench::with(kernel, MAPPED);
     bench.runs();
-    let mapped = simulated(&bench, &["--beside", "fifo"]).remove(0);
+    let mapped = simulated(&bench, &["--beside", "fifo", "--at-most", "10"]).remove(0);
     let of = |what: &serde_json::Value| what.as_f64().unwrap();
     let (kernel, fifo) = (of(&mapped["kernel"]), of(&mapped["models"]["fifo"]));
     // Where nobody looks at accessed bits, as with MADV_RANDOM, it is within 1% of it.

@@ -24,6 +24,10 @@ pub struct KernelArgs {
     /// More policies to show beside the kernel's own: opt,lru,arc
     #[arg(long, value_name = "POLICIES", value_delimiter = ',')]
     beside: Vec<String>,
+    /// Exit with 1 when the median relative error of an arm is larger, over the cases that tell
+    /// something
+    #[arg(long, value_name = "PERCENT")]
+    at_most: Option<f64>,
     /// Write JSON to standard output
     #[arg(long)]
     json: bool,
@@ -37,6 +41,8 @@ struct Row {
     /// The most pages that were resident: the size that the model is given.
     size: u64,
     requests: u64,
+    /// Different pages.
+    pages: u64,
     kernel: u64,
     /// Policy to what it would have missed; the first is the model of the arm's kernel.
     models: Vec<(String, u64)>,
@@ -45,11 +51,19 @@ struct Row {
 }
 
 impl Row {
+    /// Whether it tells a good model from a bad one: with room for all pages any model misses each of
+    /// them once, and a loop that does not fit is missed always.
+    fn tells(&self) -> bool {
+        let both = [self.kernel, self.models[0].1];
+        both != [self.pages; 2] && both != [self.requests; 2]
+    }
+
     fn json(&self) -> serde_json::Value {
         let models: BTreeMap<_, _> = self.models.iter().cloned().collect();
         json!({
             "arm": self.arm, "repetition": self.repetition, "worker": self.worker,
-            "size": self.size, "requests": self.requests, "kernel": self.kernel,
+            "size": self.size, "requests": self.requests, "pages": self.pages,
+            "kernel": self.kernel, "tells": self.tells(),
             "model": self.models[0].0, "models": models, "error": self.error,
         })
     }
@@ -100,14 +114,64 @@ pub fn run(args: &KernelArgs) -> Result<ExitCode> {
         late.advance(done as u64 + 1);
     }
     drop(late);
+    let arms = summed(&rows);
     match args.json {
         true => {
             let rows: Vec<_> = rows.iter().map(Row::json).collect();
             println!("{}", serde_json::to_string_pretty(&rows)?);
         }
-        false => show(&rows),
+        false => show(&rows, &arms),
     }
-    Ok(ExitCode::SUCCESS)
+    let mut status = ExitCode::SUCCESS;
+    for (arm, of) in &arms {
+        // No case that tells something shows nothing.
+        let bound = args
+            .at_most
+            .filter(|bound| of.median.is_none_or(|it| it > *bound));
+        if let Some(bound) = bound {
+            let median = of.median.map_or("none".into(), |it| format!("{it:.1}%"));
+            eprintln!(
+                "hotset: {arm}: the median error is {median}, and at most {bound}% is asked for"
+            );
+            status = ExitCode::FAILURE;
+        }
+    }
+    Ok(status)
+}
+
+/// How far off the model of an arm's kernel is, in percent.
+#[derive(Debug, PartialEq)]
+struct Sum {
+    cases: usize,
+    /// Of those that tell something, and their median and worst error.
+    telling: usize,
+    median: Option<f64>,
+    worst: f64,
+}
+
+fn summed(rows: &[Row]) -> BTreeMap<&str, Sum> {
+    let mut all: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        all.entry(&row.arm).or_default().push(row);
+    }
+    let sum = |of: Vec<&Row>| {
+        let telling = of.iter().filter(|row| row.tells());
+        let mut errors: Vec<f64> = telling.map(|row| row.error.abs() * 100.0).collect();
+        errors.sort_by(f64::total_cmp);
+        let half = errors.len() / 2;
+        let median = match errors.len() % 2 {
+            _ if errors.is_empty() => None,
+            0 => Some((errors[half - 1] + errors[half]) / 2.0),
+            _ => Some(errors[half]),
+        };
+        Sum {
+            cases: of.len(),
+            telling: errors.len(),
+            median,
+            worst: errors.last().copied().unwrap_or(0.0),
+        }
+    };
+    all.into_iter().map(|(arm, of)| (arm, sum(of))).collect()
 }
 
 /// The orders that a trial's workers said they had, by worker.
@@ -183,13 +247,14 @@ fn row(dir: &Path, trial: &Trial, worker: &str, access: &Access, beside: &[Strin
         worker: worker.into(),
         size,
         requests: access.requests,
+        pages: input.objects().into(),
         kernel,
         models,
         error: (model - kernel as f64) / (kernel as f64).max(1.0),
     })
 }
 
-fn show(rows: &[Row]) {
+fn show(rows: &[Row], arms: &BTreeMap<&str, Sum>) {
     let names = rows.first().map(|row| &row.models[1..]).unwrap_or_default();
     let mut head = format!(
         "{:<20} {:>3} {:<22} {:>7} {:>8} {:>8} {:>8} {:>8}",
@@ -199,7 +264,6 @@ fn show(rows: &[Row]) {
         head += &format!(" {name:>10}");
     }
     println!("{head}");
-    let mut errors: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for row in rows {
         let mut line = format!(
             "{:<20} {:>3} {:<22} {:>7} {:>8} {:>8} {:>8} {:>+7.1}%",
@@ -216,21 +280,59 @@ fn show(rows: &[Row]) {
             line += &format!(" {misses:>10}");
         }
         println!("{line}");
-        errors.entry(&row.arm).or_default().push(row.error.abs());
     }
     println!();
-    for (arm, mut of) in errors {
-        of.sort_by(f64::total_cmp);
-        let median = of[of.len() / 2] * 100.0;
-        let worst = of[of.len() - 1] * 100.0;
-        let n = of.len();
-        println!("{arm}: relative error of the miss count over {n} cases: median {median:.1}%, worst {worst:.1}%");
+    for (arm, of) in arms {
+        print!("{arm}: {} of {} cases tell something", of.telling, of.cases);
+        match of.median {
+            Some(median) => println!(
+                "; relative error of their miss counts: median {median:.1}%, worst {:.1}%",
+                of.worst
+            ),
+            None => println!(": in the others all pages fit, or every access misses"),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn case(pages: u64, kernel: u64, model: u64) -> Row {
+        Row {
+            arm: "a".into(),
+            repetition: 0,
+            worker: "w".into(),
+            size: 1,
+            requests: 1000,
+            pages,
+            kernel,
+            models: vec![("lru".into(), model)],
+            error: (model as f64 - kernel as f64) / kernel as f64,
+        }
+    }
+
+    #[test]
+    fn what_fits_and_what_always_misses_is_left_out_of_the_median() {
+        let idle = || vec![case(100, 100, 100), case(100, 1000, 1000)];
+        let of = |rows: &[Row]| summed(rows).remove("a").expect("an arm");
+        let nothing = of(&idle());
+        assert_eq!((nothing.cases, nothing.telling), (2, 0));
+        assert_eq!(nothing.median, None);
+        // A model that is wrong about it counts.
+        let mut rows = idle();
+        rows.extend([
+            case(100, 400, 500),
+            case(100, 100, 110),
+            case(100, 800, 1000),
+        ]);
+        let sum = of(&rows);
+        assert_eq!((sum.cases, sum.telling), (5, 3));
+        assert!((sum.median.expect("three") - 25.0).abs() < 1e-9, "{sum:?}");
+        rows.push(case(100, 500, 500));
+        let even = of(&rows).median.expect("four");
+        assert!((even - 17.5).abs() < 1e-9, "{even}");
+    }
 
     #[test]
     fn the_model_is_that_of_the_trials_kernel() {
