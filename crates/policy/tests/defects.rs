@@ -538,7 +538,7 @@ fn kswapd_is_seen_to_once_a_node() {
             .collect()
     };
     let mut bench = Bench::new(Config::default(), Machine::default());
-    let (node, nice) = (0, -10);
+    let (node, nice) = (0, -5);
     assert_eq!(renices(&mut bench), [Action::SetKswapdNice { node, nice }]);
     assert_eq!(renices(&mut bench), []);
     assert_eq!(renices(&mut self::bench()), []);
