@@ -8,6 +8,7 @@ use lab::experiment::{Changes, Experiment, LRU_GEN};
 use raw::access::{Access, By, Rule};
 use raw::record::{Outcome, Trial};
 use raw::spec::Work;
+use report::study::stats;
 use serde_json::json;
 use sim::registry::Choice;
 use sim::Input;
@@ -146,7 +147,7 @@ struct Sum {
     /// Of those that tell something, and their median and worst error.
     telling: usize,
     median: Option<f64>,
-    worst: f64,
+    worst: Option<f64>,
 }
 
 fn summed(rows: &[Row]) -> BTreeMap<&str, Sum> {
@@ -156,19 +157,12 @@ fn summed(rows: &[Row]) -> BTreeMap<&str, Sum> {
     }
     let sum = |of: Vec<&Row>| {
         let telling = of.iter().filter(|row| row.tells());
-        let mut errors: Vec<f64> = telling.map(|row| row.error.abs() * 100.0).collect();
-        errors.sort_by(f64::total_cmp);
-        let half = errors.len() / 2;
-        let median = match errors.len() % 2 {
-            _ if errors.is_empty() => None,
-            0 => Some((errors[half - 1] + errors[half]) / 2.0),
-            _ => Some(errors[half]),
-        };
+        let errors: Vec<f64> = telling.map(|row| row.error.abs() * 100.0).collect();
         Sum {
             cases: of.len(),
             telling: errors.len(),
-            median,
-            worst: errors.last().copied().unwrap_or(0.0),
+            median: stats::median(&errors),
+            worst: stats::max(&errors),
         }
     };
     all.into_iter().map(|(arm, of)| (arm, sum(of))).collect()
@@ -284,12 +278,11 @@ fn show(rows: &[Row], arms: &BTreeMap<&str, Sum>) {
     println!();
     for (arm, of) in arms {
         print!("{arm}: {} of {} cases tell something", of.telling, of.cases);
-        match of.median {
-            Some(median) => println!(
-                "; relative error of their miss counts: median {median:.1}%, worst {:.1}%",
-                of.worst
+        match (of.median, of.worst) {
+            (Some(median), Some(worst)) => println!(
+                "; relative error of their miss counts: median {median:.1}%, worst {worst:.1}%"
             ),
-            None => println!(": in the others all pages fit, or every access misses"),
+            _ => println!(": in the others all pages fit, or every access misses"),
         }
     }
 }
