@@ -59,8 +59,11 @@ const BEYOND: f64 = 1.25;
 /// At most this share of what could be reclaimed may be asked to stand free: it is no cache then. In a
 /// guest 0.25 took twice as much for 0.012 of the stalls instead of 0.02 (docs/predict.md, "In a guest").
 const RECLAIMABLE_SHARE: f64 = 0.09;
-/// Where the administrator has set the bound of vm.watermark_scale_factor: what cannot become free must
-/// not be asked for even so.
+/// Where memory is mostly anonymous and file pages are few, 9% of them is less than a burst takes, however
+/// often it was seen. This share of all pages but huge ones may stand free even so.
+const ORDINARY_SHARE: f64 = 0.04;
+/// The most in any case, and where the administrator has set the bound of vm.watermark_scale_factor: what
+/// cannot become free must not be asked for.
 const RECLAIMABLE_SHARE_MOST: f64 = 0.25;
 
 /// A stall of so many seconds between two samples counts.
@@ -348,11 +351,10 @@ impl FreePages {
 
     /// The largest value that may be asked for.
     fn cap(&self, seen: &Observation, config: &Config, machine: &Machine) -> u32 {
-        let (cap, share) = match config.watermark_scale_factor_max {
-            Some(cap) => (cap, RECLAIMABLE_SHARE_MOST),
-            None => (u32::MAX, RECLAIMABLE_SHARE),
-        };
-        let mut cap = cap.min(machine.watermark_scale_factor_max);
+        let configured = config.watermark_scale_factor_max;
+        let mut cap = machine
+            .watermark_scale_factor_max
+            .min(configured.unwrap_or(u32::MAX));
         let managed: u64 = seen.nodes.iter().map(|node| node.managed).sum();
         if let Some(bytes) = config.max_gap_bytes {
             let pages = bytes as f64 / machine.page_size as f64;
@@ -362,8 +364,14 @@ impl FreePages {
             // High stands two gaps above min, and no reclaim frees huge pages: what cannot become
             // free must not be asked for, or kswapd never sleeps and the OOM killer comes.
             let movable = (node.file + node.free).saturating_sub(node.min) as f64;
-            let usable = movable.min(node.managed.saturating_sub(node.huge) as f64);
-            let gap = usable * share / 2.0;
+            let ordinary = node.managed.saturating_sub(node.huge) as f64;
+            let usable = movable.min(ordinary);
+            let most = usable * RECLAIMABLE_SHARE_MOST;
+            let gaps = match configured {
+                Some(_) => most,
+                None => most.min((usable * RECLAIMABLE_SHARE).max(ordinary * ORDINARY_SHARE)),
+            };
+            let gap = gaps / 2.0;
             cap = cap.min((gap / node.managed.max(1) as f64 * 10_000.0) as u32);
         }
         cap

@@ -370,6 +370,24 @@ fn the_cap_follows_huge_pages_down_and_up() {
     assert_eq!(cap(&mut bench, 0), before);
 }
 
+/// Where nearly all memory is anonymous, 9% of the few file pages is too small a gap for any burst; but
+/// what cannot become free is not asked for there either.
+#[test]
+fn the_cap_leaves_room_where_file_pages_are_few() {
+    let mut bench = bench();
+    let mut cap = |file: u64| {
+        bench.nodes[0].file = file;
+        bench.nodes[0].free = 20_000;
+        bench.after(1.0);
+        u64::from(bench.decision.summary.free_pages.cap)
+    };
+    // Two gaps of cap / 10,000 of the 1,000,000 managed pages, of which 4,000 are min.
+    assert_eq!(2 * cap(184_000) * 100, 40_000);
+    let few = 2 * cap(64_000) * 100;
+    assert!(few * 4 <= 80_000 && few * 100 > 80_000 * 9, "{few}");
+    assert_eq!(2 * cap(984_000) * 100, 90_000);
+}
+
 /// A fallback went round the cap.
 #[test]
 fn nothing_goes_round_the_cap() {
