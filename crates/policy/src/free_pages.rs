@@ -4,6 +4,7 @@
 //! that kswapd starts early enough; the forecast of demand adds what is coming, before it was ever
 //! seen. docs/predict.md has the algorithm in full.
 use crate::knob::{Knob, Look};
+use crate::kswapd;
 use crate::node::{Node, Shared};
 use crate::{
     Action, Config, Decision, Machine, NodeForecast, NodeObservation, Observation, Warning,
@@ -229,7 +230,13 @@ impl FreePages {
         }
         if config.node_reclaim && machine.node_reclaim {
             for node in seen.nodes {
-                self.hold(node, machine, faded, decision);
+                let slot = self.find(node.id);
+                let overloaded = slot.is_some_and(|slot| self.nodes[slot].overloaded);
+                if kswapd::has_given_up(node, delta) && !overloaded {
+                    kswapd::bring_back(node, seen, delta, machine, decision);
+                } else {
+                    self.hold(node, machine, faded, decision);
+                }
             }
         }
     }

@@ -388,6 +388,35 @@ fn the_cap_leaves_room_where_file_pages_are_few() {
     assert_eq!(2 * cap(984_000) * 100, 90_000);
 }
 
+/// After 16 runs in vain kswapd sleeps until its node is balanced, and allocations reclaim for themselves: on
+/// 7.3 for a second and more, each no further than to min.
+#[test]
+fn kswapd_that_has_given_up_is_brought_back() {
+    let machine = Machine {
+        node_reclaim: true,
+        ..Machine::default()
+    };
+    let asked = |by_kswapd: u64, file: u64| {
+        let mut bench = Bench::new(Config::default(), machine);
+        bench.nodes[0].file = file;
+        bench.nodes[0].free = bench.nodes[0].min;
+        bench.look();
+        bench.vmstat.pgsteal_direct += 4_000;
+        bench.vmstat.pgsteal_kswapd += by_kswapd;
+        let actions = bench.after(0.25);
+        let gave_up = actions.iter().find(|(_, why)| why.contains("given up"));
+        gave_up.map(|(action, _)| match action {
+            Action::ReclaimNode { node: 0, bytes } => bytes / machine.page_size,
+            other => panic!("{other:?}"),
+        })
+    };
+    // High is 2,000 pages away, and the node goes on being used meanwhile.
+    assert!(asked(0, 400_000).is_some_and(|pages| pages > 2_000));
+    // One that does its work is left to it, and what is not there is not asked for.
+    assert_eq!(asked(2_000, 400_000), None);
+    assert_eq!(asked(0, 400), None);
+}
+
 /// A fallback went round the cap.
 #[test]
 fn nothing_goes_round_the_cap() {
