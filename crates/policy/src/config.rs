@@ -7,7 +7,7 @@ pub struct Config {
     /// counts as the nearest.
     pub aggressiveness: u8,
     pub modules: Modules,
-    /// Bound of vm.watermark_scale_factor, instead of 9% of what can be reclaimed. The kernel takes
+    /// Bound of vm.watermark_scale_factor, instead of that by what can be reclaimed. The kernel takes
     /// 1 to 1000, from 5.15.58 on 3000: see [`Machine::watermark_scale_factor_max`].
     pub watermark_scale_factor_max: Option<u32>,
     /// The largest gap between the low and the high watermark, in bytes of the whole machine.
