@@ -51,6 +51,7 @@ impl Kswapd {
 }
 
 /// Does a node below low get next to nothing from kswapd, while allocations reclaim for themselves?
+/// The counters are the machine's: that of one node among others is seen when those of the others rest.
 pub(crate) fn has_given_up(node: &NodeObservation, delta: &Delta) -> bool {
     node.free < node.low && delta.direct > GIVEN_UP * delta.kswapd
 }
