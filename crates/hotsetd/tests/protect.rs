@@ -67,6 +67,33 @@ fn clean_pages_near_their_floor_turn_reclaim_to_anonymous_ones_and_it_is_given_b
     assert!(!machine.path("run/hotset/journal").exists());
 }
 
+/// A boosted min has the kernel kill while there are clean pages left.
+#[test]
+fn there_is_no_boost_while_memory_is_nearly_short() {
+    const BOOST: &str = "proc/sys/vm/watermark_boost_factor";
+    for by_admin in [None, Some("300")] {
+        let machine = FakeMachine::new();
+        machine.put(BOOST, "15000\n");
+        let mut memory = Memory::plenty();
+        memory.write(&machine);
+        let mut daemon = daemon(&machine, config());
+        looks(&mut daemon, 3, |_| {});
+        assert_eq!(machine.read(BOOST).trim(), "15000");
+        memory.free = machine.low();
+        memory.file = 180_000;
+        memory.write(&machine);
+        looks(&mut daemon, 2, |_| {});
+        assert_eq!(machine.read(BOOST).trim(), "0");
+        let journal = machine.read("run/hotset/journal");
+        assert!(journal.contains("vm.watermark_boost_factor\t15000\t0"), "{journal}");
+        if let Some(value) = by_admin {
+            machine.put(BOOST, value);
+        }
+        daemon.stop();
+        assert_eq!(machine.read(BOOST).trim(), by_admin.unwrap_or("15000"));
+    }
+}
+
 #[test]
 fn few_anonymous_pages_turn_reclaim_to_files() {
     let machine = FakeMachine::new();

@@ -47,8 +47,8 @@ struct Begun {
 /// Pages that are used up until somebody who is chosen now has been killed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Soon {
-    /// Clean pages that must be left to reclaim, whatever is locked besides: without them the kernel
-    /// kills.
+    /// Clean pages that must be left to reclaim beyond what lifts free pages to min, whatever is locked
+    /// besides: without them the kernel kills.
     pub evictable: u64,
     /// Of swap: what has no more left than this is as good as full.
     pub swap: u64,
@@ -89,8 +89,11 @@ impl Exhaustion {
         // kswapd stops at high: a look that finds free pages just there finds a shortage.
         let short = whole.free < whole.high + whole.high.saturating_sub(whole.low);
         let clean = whole.clean();
+        // The kernel kills once all that it could evict would not lift free pages over min, which a boost
+        // (vm.watermark_boost_factor) makes several times as high (should_reclaim_retry, mm/page_alloc.c).
+        let spare = clean.min((whole.free + clean).saturating_sub(whole.min));
         let broken = floors.clean_min > 0
-            && (clean + seen.locked <= floors.clean_min || clean <= soon.evictable);
+            && (clean + seen.locked <= floors.clean_min || spare <= soon.evictable);
         if !short || !broken || seen.now_s - self.last_s > GAP_S {
             self.begun = None;
         }

@@ -59,7 +59,7 @@ const REACTION_S: f64 = 2.0;
 const BEYOND: f64 = 1.25;
 /// At most this share of what could be reclaimed may be asked to stand free: it is no cache then. In a
 /// guest 0.25 took twice as much for 0.012 of the stalls instead of 0.02 (docs/predict.md, "In a guest").
-const RECLAIMABLE_SHARE: f64 = 0.09;
+const RECLAIMABLE_SHARE: f64 = 0.08;
 /// Where memory is mostly anonymous and file pages are few, 9% of them is less than a burst takes, however
 /// often it was seen. This share of all pages but huge ones may stand free even so.
 const ORDINARY_SHARE: f64 = 0.04;

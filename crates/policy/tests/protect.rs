@@ -329,6 +329,38 @@ fn what_is_locked_is_nothing_to_reclaim() {
     assert!(left < 2_000, "{left}");
 }
 
+/// The kernel kills while there are clean pages still, where all of them would not lift free pages to min:
+/// a boost after a fallback makes that several times as high.
+#[test]
+fn a_boosted_min_is_no_spare_memory() {
+    let left_at_the_kill = |min: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.05));
+        (0..2000u64).find_map(|tick| {
+            let file = 100_000u64.saturating_sub(100 * tick);
+            let nodes = [NodeSight {
+                free: 3_000,
+                min,
+                low: min + 1_000,
+                high: min + 2_000,
+                file,
+                ..node()
+            }];
+            let seen = Sight {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                locked: 200_000,
+                ..sight(&nodes)
+            };
+            protect.look(&seen).exhausted.map(|_| file + 3_000)
+        })
+    };
+    let plain = left_at_the_kill(4_000).unwrap();
+    let boosted = left_at_the_kill(24_000).unwrap();
+    assert!(plain > 4_000, "{plain}");
+    assert!((24_000..24_000 + plain).contains(&boosted), "{boosted}");
+}
+
 /// Clean pages when it is said that memory is exhausted; anonymous memory takes `taken` of them at each
 /// look, every 5 ms.
 fn clean_at_the_kill(taken: u64, kill_s: f64) -> Option<u64> {

@@ -1,4 +1,5 @@
 //! One look and what it leads to.
+use super::boost::{Boost, Changed, BOOST};
 use super::data::Data;
 use super::eyes::Eyes;
 use super::herald::Herald;
@@ -64,6 +65,7 @@ pub struct Guard {
     pub(super) eyes: Eyes,
     pub(super) protect: Protect,
     pub(super) swappiness: Swappiness,
+    boost: Boost,
     /// `None` where nobody is to be killed.
     pub(super) killer: Option<Killer>,
     pub(super) herald: Option<Herald>,
@@ -102,6 +104,7 @@ impl Guard {
             protect: Protect::new(settings.policy.clone(), eyes.page_size()),
             eyes,
             swappiness: Swappiness::new(dry),
+            boost: Boost::default(),
             killer: None,
             herald: None,
             rivals: Rivals::default(),
@@ -181,6 +184,8 @@ impl Guard {
     pub fn stop(&mut self, tools: &mut Tools) {
         let turned = self.swappiness.disarm(tools.knobs);
         self.tell_turned(turned, harden::now_s(), tools);
+        let given = self.boost.give_back(tools.knobs);
+        tell_boost(given, tools);
     }
 
     /// This kernel cannot be asked for it.
@@ -285,9 +290,15 @@ impl Guard {
         }
         let turned = if now_s == self.near_s {
             self.armed = true;
+            if self.killer.is_some() {
+                let held = self.boost.hold(tools.knobs);
+                tell_boost(held, tools);
+            }
             self.swappiness.turn(to, tools.knobs)
         } else if self.armed && now_s - self.near_s >= DISARM_S {
             self.armed = false;
+            let given = self.boost.give_back(tools.knobs);
+            tell_boost(given, tools);
             self.swappiness.disarm(tools.knobs)
         } else {
             self.swappiness.turn(to, tools.knobs)
@@ -383,6 +394,23 @@ impl Guard {
             if worker.ask(Job::ReclaimAnon { node, bytes }) {
                 self.counts.anon_reclaims += 1;
             }
+        }
+    }
+}
+
+/// Says what became of vm.watermark_boost_factor, if anything did.
+fn tell_boost(done: Result<Option<Changed>, Fault>, tools: &mut Tools) {
+    match done {
+        Ok(None) => {}
+        Ok(Some(Changed { from, to })) => {
+            let words = format_args!("{BOOST} = {} (was {})", to.as_str(), from.as_str());
+            tools.log.line(Level::Action, "protect", words);
+        }
+        Err(problem) => {
+            tools.state.counts.failures += 1;
+            let what = fault_of(&["knob", BOOST]);
+            let words = format_args!("{BOOST}: {problem}");
+            tools.log.fault(harden::now_s(), what, "protect", words);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! * `sentence`: from exhaustion to the kill. [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
 //! * [`locker`], [`resident`]: file pages that are locked, [`data`] among them, by its [`reads`]; [`slices`]: cgroups that are protected.
 //! * [`herald`]: who is told; [`rivals`]: who else kills; [`realtime`]: being there in time.
+pub mod boost;
 pub mod data;
 pub mod eyes;
 mod guard;
