@@ -75,6 +75,7 @@ fn there_is_no_boost_while_memory_is_nearly_short() {
         let machine = FakeMachine::new();
         machine.put(BOOST, "15000\n");
         let mut memory = Memory::plenty();
+        memory.free = 900_000;
         memory.write(&machine);
         let mut daemon = daemon(&machine, config());
         looks(&mut daemon, 3, |_| {});
@@ -85,7 +86,10 @@ fn there_is_no_boost_while_memory_is_nearly_short() {
         looks(&mut daemon, 2, |_| {});
         assert_eq!(machine.read(BOOST).trim(), "0");
         let journal = machine.read("run/hotset/journal");
-        assert!(journal.contains("vm.watermark_boost_factor\t15000\t0"), "{journal}");
+        assert!(
+            journal.contains("vm.watermark_boost_factor\t15000\t0"),
+            "{journal}"
+        );
         if let Some(value) = by_admin {
             machine.put(BOOST, value);
         }

@@ -58,9 +58,10 @@ const REACTION_S: f64 = 2.0;
 /// By so much demand must exceed a rate that is only roughly known.
 const BEYOND: f64 = 1.25;
 /// At most this share of what could be reclaimed may be asked to stand free: it is no cache then. In a
-/// guest 0.25 took twice as much for 0.012 of the stalls instead of 0.02 (docs/predict.md, "In a guest").
+/// guest 0.25 took twice as much for 0.012 of the stalls instead of 0.02, and with 0.07 there were 0.05
+/// left (docs/predict.md, "In a guest").
 const RECLAIMABLE_SHARE: f64 = 0.08;
-/// Where memory is mostly anonymous and file pages are few, 9% of them is less than a burst takes, however
+/// Where memory is mostly anonymous and file pages are few, 8% of them is less than a burst takes, however
 /// often it was seen. This share of all pages but huge ones may stand free even so.
 const ORDINARY_SHARE: f64 = 0.04;
 /// The most in any case, and where the administrator has set the bound of vm.watermark_scale_factor: what

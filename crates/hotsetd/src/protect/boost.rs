@@ -4,8 +4,11 @@
 //! several times what it was (`boost_watermark`, mm/page_alloc.c), and kills as soon as what it can
 //! reclaim would not lift free pages over that (`should_reclaim_retry`): in guests of 128 MiB with
 //! megabytes of clean pages left, before anybody could choose a better victim.
+use super::guard::Tools;
+use crate::harden;
 use crate::journal::Value;
 use crate::knobs::{Fault, Knobs, Outcome};
+use crate::log::{fault_of, Level};
 
 pub const BOOST: &str = "vm.watermark_boost_factor";
 /// No boost at all.
@@ -86,6 +89,23 @@ impl Boost {
                 let from = Value::of(format_args!("{NONE}"));
                 Ok(Some(Changed { from, to }))
             }
+        }
+    }
+}
+
+/// Says what became of it, if anything did.
+pub(super) fn tell(done: Result<Option<Changed>, Fault>, tools: &mut Tools) {
+    match done {
+        Ok(None) => {}
+        Ok(Some(Changed { from, to })) => {
+            let words = format_args!("{BOOST} = {} (was {})", to.as_str(), from.as_str());
+            tools.log.line(Level::Action, "protect", words);
+        }
+        Err(problem) => {
+            tools.state.counts.failures += 1;
+            let what = fault_of(&["knob", BOOST]);
+            let words = format_args!("{BOOST}: {problem}");
+            tools.log.fault(harden::now_s(), what, "protect", words);
         }
     }
 }

@@ -1,5 +1,5 @@
 //! One look and what it leads to.
-use super::boost::{Boost, Changed, BOOST};
+use super::boost::{self, Boost};
 use super::data::Data;
 use super::eyes::Eyes;
 use super::herald::Herald;
@@ -38,6 +38,8 @@ const SHARE_AT_WORST: f64 = 0.5;
 const DISARM_S: f64 = 30.0;
 /// Nearer than this the values that may be needed are journaled.
 const ARM_S: f64 = 2.0;
+/// And when it is so near, twice this at the fastest, vm.watermark_boost_factor is 0.
+const SHORT_S: f64 = 0.25;
 
 /// How often each thing was done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +82,7 @@ pub struct Guard {
     pub(super) total: u64,
     pub(super) swap: u64,
     near_s: f64,
+    short_s: f64,
     slow_look_s: f64,
     /// CPU seconds that a look takes.
     cost_s: f64,
@@ -117,6 +120,7 @@ impl Guard {
             total: 0,
             swap: 0,
             near_s: harden::now_s(),
+            short_s: harden::now_s(),
             slow_look_s: f64::NEG_INFINITY,
             cost_s: 0.0,
             armed: false,
@@ -185,7 +189,7 @@ impl Guard {
         let turned = self.swappiness.disarm(tools.knobs);
         self.tell_turned(turned, harden::now_s(), tools);
         let given = self.boost.give_back(tools.knobs);
-        tell_boost(given, tools);
+        boost::tell(given, tools);
     }
 
     /// This kernel cannot be asked for it.
@@ -290,20 +294,29 @@ impl Guard {
         }
         let turned = if now_s == self.near_s {
             self.armed = true;
-            if self.killer.is_some() {
-                let held = self.boost.hold(tools.knobs);
-                tell_boost(held, tools);
-            }
             self.swappiness.turn(to, tools.knobs)
         } else if self.armed && now_s - self.near_s >= DISARM_S {
             self.armed = false;
-            let given = self.boost.give_back(tools.knobs);
-            tell_boost(given, tools);
             self.swappiness.disarm(tools.knobs)
         } else {
             self.swappiness.turn(to, tools.knobs)
         };
         self.tell_turned(turned, now_s, tools);
+        self.keep_from_boosting(now_s, tools);
+    }
+
+    fn keep_from_boosting(&mut self, now_s: f64, tools: &mut Tools) {
+        if self.killer.is_none() {
+            return;
+        }
+        if self.outcome.next_s < SHORT_S || self.outcome.steer != Steer::Admin {
+            self.short_s = now_s;
+            let held = self.boost.hold(tools.knobs);
+            boost::tell(held, tools);
+        } else if now_s - self.short_s >= DISARM_S {
+            let given = self.boost.give_back(tools.knobs);
+            boost::tell(given, tools);
+        }
     }
 
     fn look_at_swappiness(&mut self, tools: &mut Tools) {
@@ -394,23 +407,6 @@ impl Guard {
             if worker.ask(Job::ReclaimAnon { node, bytes }) {
                 self.counts.anon_reclaims += 1;
             }
-        }
-    }
-}
-
-/// Says what became of vm.watermark_boost_factor, if anything did.
-fn tell_boost(done: Result<Option<Changed>, Fault>, tools: &mut Tools) {
-    match done {
-        Ok(None) => {}
-        Ok(Some(Changed { from, to })) => {
-            let words = format_args!("{BOOST} = {} (was {})", to.as_str(), from.as_str());
-            tools.log.line(Level::Action, "protect", words);
-        }
-        Err(problem) => {
-            tools.state.counts.failures += 1;
-            let what = fault_of(&["knob", BOOST]);
-            let words = format_args!("{BOOST}: {problem}");
-            tools.log.fault(harden::now_s(), what, "protect", words);
         }
     }
 }
