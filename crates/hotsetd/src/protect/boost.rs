@@ -22,9 +22,10 @@ pub struct Changed {
 }
 
 /// What it is to us.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     /// Not touched.
+    #[default]
     Idle,
     /// 0 by us; it was this.
     Held(Value),
@@ -35,13 +36,8 @@ enum State {
 }
 
 /// The knob.
+#[derive(Default)]
 pub struct Boost(State);
-
-impl Default for Boost {
-    fn default() -> Self {
-        Boost(State::Idle)
-    }
-}
 
 impl Boost {
     /// Sets it to 0. Done while memory is not short yet, for its value is journaled first.
