@@ -429,6 +429,8 @@ fn another_killer_is_told_of_once() {
 #[test]
 fn a_dry_run_writes_nothing_and_says_what_it_would() {
     let machine = FakeMachine::new();
+    const BOOST: &str = "proc/sys/vm/watermark_boost_factor";
+    machine.put(BOOST, "15000\n");
     Person::new(5000, "hog").memory(400_000_000).write(&machine);
     let mut memory = Memory::exhausted(&machine);
     memory.write(&machine);
@@ -437,12 +439,15 @@ fn a_dry_run_writes_nothing_and_says_what_it_would() {
     let mut daemon = daemon(&machine, config);
     until_chosen(&mut daemon, &mut memory, &machine);
     assert_eq!(swappiness(&machine), "60");
+    assert_eq!(machine.read(BOOST).trim(), "15000");
     assert!(!machine.path("run/hotset").exists());
     let lines = daemon.log().lines().join("\n");
-    assert!(
-        lines.contains("vm.swappiness would become 200 (is 60)"),
-        "{lines}"
-    );
+    for would in [
+        "vm.swappiness would become 200 (is 60)",
+        "vm.watermark_boost_factor would become 0 (is 15000)",
+    ] {
+        assert!(lines.contains(would), "{would}: {lines}");
+    }
 }
 
 #[test]

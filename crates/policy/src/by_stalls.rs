@@ -1,6 +1,7 @@
 //! A clean floor by trying: a **sweep** of floors from the most to the least, each by half, in rounds
 //! from which the worse ones drop out; then in the same way half a step further down from the lowest
-//! that is as good as the best. Held until stalls are others.
+//! that is as good as the best. Then a **proof**: what falls out slowly is missed only after a while, so
+//! a floor that turns out worse than it seemed is left for the next one up. Held until stalls are others.
 //!
 //! Rounds, because one look of some seconds at a floor is off by a third or more: a mean of three tells
 //! floors apart that one does not, and what changes meanwhile falls on all of them alike. The first
@@ -31,6 +32,14 @@ const APART_MOST_S: f64 = 3600.0;
 const FINER: [f64; 2] = [std::f64::consts::FRAC_1_SQRT_2, 0.84];
 /// After each round but the last those are left out that are so much worse than the best.
 const DROPPED: [f64; 2] = [1.6, 1.3];
+/// A floor that was found is proved over so many looks, so many times; worse than the best by so much, it
+/// is left.
+const PROOF_LOOKS: u32 = 3;
+const PROOFS: u32 = 3;
+const DISPROVED: f64 = 1.4;
+/// The next floor up is so much higher; so many of them at most.
+const UP: f64 = std::f64::consts::SQRT_2;
+const MOST_UPS: u32 = 8;
 /// Halves from 45% to a hundredth of a percent.
 const STEPS: usize = 14;
 
@@ -49,11 +58,23 @@ impl Tried {
     }
 }
 
+/// Looks at a floor that was found: seconds stalled in those since the last mean, how many in all, and
+/// how often it was gone up for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Proof {
+    percent: f64,
+    sum: f64,
+    looks: u32,
+    ups: u32,
+}
+
 /// What is found out now.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// At a floor, with the stalls that it had and how often in a row they were others.
     Held { stalls: Option<f64>, others: u32 },
+    /// At one of the floors that were tried, to see whether it is as good as it seemed: with looks anew.
+    Proving(Proof),
     /// At one of the floors that are tried, in a round.
     Trying {
         at: usize,
@@ -125,7 +146,39 @@ impl ByStalls {
                 self.tried[at].looks += 1;
                 self.go_on(at, round, finer)
             }
+            Phase::Proving(proof) => self.prove(proof, stalls),
         }
+    }
+
+    /// One look more at what was found. Where it is not what it seemed, the next one up, if there are any
+    /// left; where none is, the machine has changed, and a sweep is due.
+    fn prove(&mut self, mut proof: Proof, stalls: f64) -> Option<f64> {
+        proof.sum += stalls;
+        proof.looks += 1;
+        // Much worse is known before all looks are made.
+        let most = self.best * DISPROVED + AS_GOOD_S;
+        let worse = proof.sum > most * f64::from(PROOF_LOOKS);
+        let next = (proof.percent * UP).min(self.bounds.most);
+        if worse && proof.ups < MOST_UPS && next > proof.percent {
+            self.phase = Phase::Proving(Proof {
+                percent: next,
+                ups: proof.ups + 1,
+                ..Proof::default()
+            });
+            return Some(next);
+        }
+        if !worse && proof.looks % PROOF_LOOKS != 0 {
+            self.phase = Phase::Proving(proof);
+            return None;
+        }
+        let mean = std::mem::take(&mut proof.sum) / f64::from(PROOF_LOOKS);
+        self.phase = if !worse && proof.looks < PROOF_LOOKS * PROOFS {
+            Phase::Proving(proof)
+        } else {
+            let stalls = Some(if worse { self.best } else { mean });
+            Phase::Held { stalls, others: 0 }
+        };
+        None
     }
 
     fn hold(&mut self, now_s: f64, stalls: f64, was: Option<f64>, others: u32) -> Option<f64> {
@@ -203,10 +256,11 @@ impl ByStalls {
             self.best = best(&self.tried[..self.many]);
             return self.try_all([found.percent, lower[1], lower[0]].into_iter(), true);
         }
-        self.phase = Phase::Held {
-            stalls: Some(found.mean()),
-            others: 0,
-        };
+        self.best = reference;
+        self.phase = Phase::Proving(Proof {
+            percent: found.percent,
+            ..Proof::default()
+        });
         Some(found.percent)
     }
 

@@ -14,11 +14,12 @@ pub const BOOST: &str = "vm.watermark_boost_factor";
 /// No boost at all.
 const NONE: &str = "0";
 
-/// What was written.
+/// What was written, or would be.
 #[derive(Clone, Copy, Debug)]
 pub struct Changed {
     pub from: Value,
     pub to: Value,
+    pub dry: bool,
 }
 
 /// What it is to us.
@@ -52,14 +53,14 @@ impl Boost {
         match knobs.set(BOOST, None, NONE) {
             Ok(Outcome::Written { from }) => {
                 self.0 = State::Held(from);
-                let to = Value::of(format_args!("{NONE}"));
-                Ok(Some(Changed { from, to }))
+                Ok(Some(to_none(from, false)))
             }
+            Ok(Outcome::Dry { from }) => Ok(Some(to_none(from, true))),
             Ok(Outcome::Yielded { .. }) => {
                 self.0 = State::Theirs;
                 Ok(None)
             }
-            Ok(Outcome::Unchanged | Outcome::Dry { .. }) | Err(Fault::Missing) => Ok(None),
+            Ok(Outcome::Unchanged) | Err(Fault::Missing) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -83,17 +84,32 @@ impl Boost {
             _ => {
                 self.0 = State::Idle;
                 let from = Value::of(format_args!("{NONE}"));
-                Ok(Some(Changed { from, to }))
+                let dry = false;
+                Ok(Some(Changed { from, to, dry }))
             }
         }
     }
+}
+
+fn to_none(from: Value, dry: bool) -> Changed {
+    let to = Value::of(format_args!("{NONE}"));
+    Changed { from, to, dry }
 }
 
 /// Says what became of it, if anything did.
 pub(super) fn tell(done: Result<Option<Changed>, Fault>, tools: &mut Tools) {
     match done {
         Ok(None) => {}
-        Ok(Some(Changed { from, to })) => {
+        Ok(Some(Changed {
+            from,
+            to,
+            dry: true,
+        })) => {
+            let (to, from) = (to.as_str(), from.as_str());
+            let words = format_args!("dry run: {BOOST} would become {to} (is {from})");
+            tools.log.line(Level::Action, "protect", words);
+        }
+        Ok(Some(Changed { from, to, .. })) => {
             let words = format_args!("{BOOST} = {} (was {})", to.as_str(), from.as_str());
             tools.log.line(Level::Action, "protect", words);
         }
