@@ -254,8 +254,8 @@ pub enum Work {
         fill: Fill,
         /// A second process writes the memory, through /proc/PID/mem, and the one that has it sleeps.
         /// On User-Mode Linux, where each page that a process touches is a system call of the host,
-        /// this is several times as fast. Observes `<worker>.mb_per_s` once the memory is gone: the
-        /// fastest stretch of 20 ms.
+        /// this is several times as fast. Observes `<worker>.mb_per_s`, each stretch of 20 ms that is
+        /// faster than those before.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         from_outside: bool,
     },
