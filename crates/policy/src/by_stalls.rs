@@ -167,7 +167,7 @@ impl ByStalls {
             });
             return Some(next);
         }
-        if !worse && proof.looks % PROOF_LOOKS != 0 {
+        if !worse && !proof.looks.is_multiple_of(PROOF_LOOKS) {
             self.phase = Phase::Proving(proof);
             return None;
         }
