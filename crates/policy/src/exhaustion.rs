@@ -22,10 +22,12 @@ pub(crate) const LOOKS: u32 = 3;
 const LONG_PATIENCE_S: f64 = 0.6;
 /// And so long when PSI is on and says that nobody waits.
 const LONGEST_PATIENCE_S: f64 = 3.0;
+/// No less than this, however deep the floor is broken.
+const LEAST_DEEP_S: f64 = 0.05;
 /// Two looks further apart than this are no evidence of what was between. Not less: where the daemon
 /// is not real-time, exhaustion is what keeps it from looking.
 const GAP_S: f64 = 2.0;
-/// Swap that took fewer pages in [`LONG_PATIENCE_S`] takes none.
+/// Swap that took fewer pages in [`LONG_PATIENCE_S`] takes none; in less time as many fewer.
 const TRICKLE: u64 = 64;
 
 /// And only if reclaim was called for in vain so often meanwhile: a machine that merely stands still, or
@@ -131,8 +133,15 @@ impl Exhaustion {
             (Some(then), Some(now)) if self.psi_lives => now > then,
             _ => true,
         };
+        let in_vain = seen.allocstall.saturating_sub(begun.allocstall) >= IN_VAIN;
         if patience_s > PATIENCE_S && !waited {
             patience_s = LONGEST_PATIENCE_S;
+        }
+        // Half of the floor is gone, and reclaim was called for in vain: the kernel kills as soon as the rest
+        // is gone too, whatever room swap has. PSI is too old to be asked.
+        let left = (clean + seen.locked) as f64 / floors.clean_min.max(1) as f64;
+        if left < 0.5 && in_vain && !will_stand {
+            patience_s = patience_s.min((LONG_PATIENCE_S * left).max(LEAST_DEEP_S));
         }
         if lasted_s < patience_s {
             return None;
@@ -141,11 +150,12 @@ impl Exhaustion {
             return Some(Cause::SwapFull);
         }
         let swapped = seen.swapped_out.saturating_sub(begun.swapped_out);
-        let in_vain = seen.allocstall.saturating_sub(begun.allocstall) >= IN_VAIN;
-        if swapped < TRICKLE && in_vain && whole.free < whole.low {
+        let trickle = TRICKLE as f64 * (lasted_s / LONG_PATIENCE_S).clamp(0.125, 1.0);
+        let takes = swapped as f64 >= trickle;
+        if !takes && in_vain && whole.free < whole.low {
             return Some(Cause::SwapStuck);
         }
-        if swapped >= TRICKLE {
+        if takes {
             // Swap takes pages: from here on anew.
             self.begun = None;
         }

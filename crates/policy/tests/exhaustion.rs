@@ -107,6 +107,31 @@ fn dirty_pages_and_stuck_swap_are_waited_for_but_not_for_ever() {
     assert!(empty.is_some());
 }
 
+/// Half of the floor gone while swap takes nothing: the kernel kills as soon as the rest is gone too.
+#[test]
+fn a_deep_breach_is_not_waited_out_where_swap_takes_nothing() {
+    let breach = |left: u64, swapped_a_second: f64, reclaims_a_second: f64| {
+        exhausted(2.9, |now_s, seen, node| {
+            seen.swap_free = 50_000;
+            seen.swapped_out = (now_s * swapped_a_second) as u64;
+            seen.allocstall = (now_s * reclaims_a_second) as u64;
+            // Brought up to date every 2 s, and once before.
+            seen.stall_us = Some(5 + u64::from(now_s > 0.01));
+            (node.file, node.free) = (left, 4_500);
+        })
+    };
+    let (at_s, cause) = breach(30_000, 50.0, 1000.0).unwrap();
+    assert_eq!(cause, Cause::SwapStuck);
+    assert!((0.05..0.2).contains(&at_s), "{at_s}");
+    let (at_s, _) = breach(60_000, 50.0, 1000.0).unwrap();
+    assert!((0.2..0.3).contains(&at_s), "{at_s}");
+    // Swap takes pages, nobody reclaims in vain, or the floor is hardly broken: waited for as ever.
+    assert_eq!(breach(30_000, 300.0, 1000.0), None);
+    assert_eq!(breach(30_000, 50.0, 5.0), None);
+    let shallow = breach(140_000, 50.0, 1000.0);
+    assert!(shallow.is_none_or(|(at_s, _)| at_s >= 0.6), "{shallow:?}");
+}
+
 #[test]
 fn without_a_floor_nobody_is_killed() {
     let mut exhaustion = Exhaustion::default();
