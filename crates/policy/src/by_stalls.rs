@@ -309,7 +309,8 @@ fn best(tried: &[Tried]) -> f64 {
     left.map(Tried::mean).fold(f64::INFINITY, f64::min)
 }
 
-/// The lowest floor that is as good as the best.
+/// The lowest floor that is as good as the best. Where stalls have grown since that was measured none is: the
+/// highest then, which is what the sweep found.
 fn lowest_as_good(tried: &[Tried], reference: f64) -> Tried {
     let enough = reference * AS_GOOD + AS_GOOD_S;
     let good = |one: &&Tried| !one.dropped && one.mean() <= enough;
@@ -317,5 +318,5 @@ fn lowest_as_good(tried: &[Tried], reference: f64) -> Tried {
         .iter()
         .filter(good)
         .min_by(|one, other| one.percent.total_cmp(&other.percent));
-    lowest.copied().unwrap_or_default()
+    lowest.or(tried.first()).copied().unwrap_or_default()
 }

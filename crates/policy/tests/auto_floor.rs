@@ -177,6 +177,22 @@ fn auto_leaves_a_floor_that_turns_out_worse_than_it_seemed() {
     }
 }
 
+/// Stalls that grow while it is found out: nothing further down is as good as the best was, which is no
+/// reason to go to the bottom.
+#[test]
+fn auto_keeps_what_it_found_while_stalls_grow() {
+    for needed in [9.0, 19.0, 28.0] {
+        let looks = std::cell::Cell::new(0u32);
+        let found = climbed(|percent| {
+            looks.set(looks.get() + 1);
+            assert!(percent >= 2.5, "the sweep's lowest is 2.5, not {percent}");
+            let grown = 1.0 + 0.001 * f64::from(looks.get().min(2000));
+            grown * if percent < needed { 0.6 } else { 0.2 }
+        });
+        assert!((1.0..1.5).contains(&(found / needed)), "{needed}: {found}");
+    }
+}
+
 /// Another workload: it is found out anew.
 #[test]
 fn auto_follows_when_stalls_change() {
