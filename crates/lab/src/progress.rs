@@ -32,6 +32,8 @@ pub enum News {
 pub struct Display {
     total: usize,
     done: usize,
+    /// How long the trials that ended took together, in seconds.
+    took: f64,
     begun: Instant,
     said: Instant,
     quiet: bool,
@@ -44,6 +46,7 @@ struct Job {
     name: String,
     scene: String,
     fraction: f64,
+    begun: Option<Instant>,
     bar: Option<ProgressBar>,
 }
 
@@ -59,6 +62,7 @@ impl Display {
         Display {
             total,
             done: 0,
+            took: 0.0,
             begun: now,
             said: now,
             quiet,
@@ -79,6 +83,7 @@ impl Display {
                 self.jobs[job] = Job {
                     name,
                     bar,
+                    begun: Some(Instant::now()),
                     ..Job::default()
                 };
             }
@@ -101,6 +106,7 @@ impl Display {
                 wall_s,
             } => {
                 self.done += 1;
+                self.took += wall_s;
                 if let Some(bar) = std::mem::take(&mut self.jobs[job]).bar {
                     bar.finish_and_clear();
                 }
@@ -121,7 +127,7 @@ impl Display {
     pub fn tick(&mut self) {
         let running: f64 = self.jobs.iter().map(|job| job.fraction).sum();
         let fraction = (self.done as f64 + running) / self.total.max(1) as f64;
-        let left = left(self.begun.elapsed().as_secs_f64(), fraction);
+        let left = in_minutes(self.left(fraction));
         let (done, total) = (self.done, self.total);
         if let Some((_, whole)) = &self.bars {
             whole.set_position((fraction * 1000.0) as u64);
@@ -136,6 +142,19 @@ impl Display {
                 .collect();
             eprintln!("[{done}/{total}] {}{left}", running.join(", "));
         }
+    }
+
+    /// Seconds to go, once there is something to tell it from. `fraction` is of what is planned, and a
+    /// scene that goes on until something happens mostly ends long before; what trials took tells more.
+    fn left(&self, fraction: f64) -> Option<f64> {
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        if self.done > 0 {
+            let running = self.jobs.iter().filter_map(|job| job.begun);
+            let running: Vec<f64> = running.map(|begun| begun.elapsed().as_secs_f64()).collect();
+            let mean = self.took / self.done as f64;
+            return Some(still(mean, self.total - self.done, &running));
+        }
+        (fraction >= 0.01).then(|| elapsed / fraction * (1.0 - fraction))
     }
 
     pub fn finish(self) {
@@ -153,16 +172,18 @@ fn bar(template: &str) -> ProgressBar {
     bar
 }
 
-/// ", about 3 min left", once there is something to tell it from.
-fn left(elapsed: f64, fraction: f64) -> String {
-    if fraction < 0.01 {
-        return String::new();
-    }
-    let left = elapsed / fraction * (1.0 - fraction);
-    if left < 60.0 {
-        format!(", about {left:.0} s left")
-    } else {
-        format!(", about {:.0} min left", left / 60.0)
+/// Seconds that `trials` more take of `mean` each, those included that have been `running` for so long.
+fn still(mean: f64, trials: usize, running: &[f64]) -> f64 {
+    let begun: f64 = running.iter().map(|ran| ran.min(mean)).sum();
+    (mean * trials as f64 - begun).max(0.0) / running.len().max(1) as f64
+}
+
+/// ", about 3 min left".
+fn in_minutes(left: Option<f64>) -> String {
+    match left {
+        None => String::new(),
+        Some(left) if left < 60.0 => format!(", about {left:.0} s left"),
+        Some(left) => format!(", about {:.0} min left", left / 60.0),
     }
 }
 
@@ -173,5 +194,20 @@ pub fn in_words(outcome: &Outcome) -> String {
         Outcome::Panic { message } => format!("the kernel panicked: {message}"),
         Outcome::Hang { silent_s } => format!("hung: silent for {silent_s} s"),
         Outcome::Failed { message } => format!("failed: {message}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// near-oom's scenes may last an hour and end after minutes: what the first took is what counts.
+    #[test]
+    fn what_is_left_is_told_from_trials_that_ended() {
+        assert_eq!(still(60.0, 4, &[30.0, 10.0]), 100.0);
+        assert_eq!(still(60.0, 1, &[90.0]), 0.0);
+        assert_eq!(still(60.0, 2, &[]), 120.0);
+        assert_eq!(in_minutes(Some(150.0)), ", about 2 min left");
+        assert_eq!(in_minutes(None), "");
     }
 }
