@@ -7,6 +7,11 @@
 //! floors apart that one does not, and what changes meanwhile falls on all of them alike. The first
 //! goes down, not up: files that fall out are missed at once, but those that are to come in must be
 //! read first. The second goes up, so that what a floor inherits from the last is another's.
+//!
+//! What a floor **costs**: the seconds that tasks stall a second, times as many as the pages, of both
+//! types, that had been needed and came back, are of those before the sweep. Stalls alone mislead where
+//! the CPU is short: whoever is slow waits no more often a second than whoever is quick, so that a floor
+//! under pages that nobody needs looks as good as none.
 use crate::auto_floor::Bounds;
 use crate::sight::Sight;
 
@@ -21,6 +26,8 @@ const AS_GOOD: f64 = 1.05;
 const AS_GOOD_S: f64 = 0.005;
 /// Where tasks stall less than this there is nothing to find.
 const WORTH_S: f64 = 0.02;
+/// Fewer pages a second than this share of memory are noise.
+const NOISE: f64 = 0.0005;
 /// Stalls have changed if they are by so much more or less, for so many judgements.
 const CHANGED: f64 = 1.6;
 const IN_A_ROW: u32 = 3;
@@ -43,7 +50,15 @@ const MOST_UPS: u32 = 8;
 /// Halves from 45% to a hundredth of a percent.
 const STEPS: usize = 14;
 
-/// A floor that is tried, and what it has cost, in seconds stalled a second, in all looks at it.
+/// What one look has shown: seconds stalled a second, and pages a second that came back and had been
+/// needed.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    stalls: f64,
+    pages: f64,
+}
+
+/// A floor that is tried, and what it has cost in all looks at it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tried {
     percent: f64,
@@ -58,14 +73,24 @@ impl Tried {
     }
 }
 
-/// Looks at a floor that was found: seconds stalled in those since the last mean, how many in all, and
-/// how often it was gone up for.
+/// Looks at a floor that was found: the cost and seconds stalled in those since the last mean, how many
+/// in all, and how often it was gone up for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proof {
     percent: f64,
     sum: f64,
+    stalls: f64,
     looks: u32,
     ups: u32,
+}
+
+/// Seconds, microseconds stalled, pages stolen, pages that came back.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    now_s: f64,
+    stall_us: u64,
+    stolen: u64,
+    needed: u64,
 }
 
 /// What is found out now.
@@ -93,10 +118,12 @@ pub struct ByStalls {
     many: usize,
     /// What the best of the sweep has cost.
     best: f64,
+    /// Pages a second at the look before the sweep.
+    usual: f64,
     /// When what is judged now began.
     step_s: Option<f64>,
-    /// Seconds, microseconds stalled, and pages stolen at the first count after it.
-    begun: Option<(f64, u64, u64)>,
+    /// At the first count after it.
+    begun: Option<Counts>,
     swept_s: f64,
     apart_s: f64,
     /// What was told first: a kernel that always says the same says nothing.
@@ -117,6 +144,7 @@ impl ByStalls {
             tried: [Tried::default(); STEPS],
             many: 0,
             best: 0.0,
+            usual: 1.0,
             step_s: None,
             begun: None,
             swept_s: f64::NEG_INFINITY,
@@ -135,25 +163,27 @@ impl ByStalls {
 
     /// Takes a look at what the floor that was named last does. The next one, where it is another.
     pub fn look(&mut self, seen: &Sight) -> Option<f64> {
-        let stalls = self.stalls(seen)?;
+        let look = self.judge(seen)?;
+        let cost = look.stalls * look.pages / self.usual;
         match self.phase {
             Phase::Held {
                 stalls: was,
                 others,
-            } => self.hold(seen.now_s, stalls, was, others),
+            } => self.hold(seen.now_s, look, was, others),
             Phase::Trying { at, round, finer } => {
-                self.tried[at].sum += stalls;
+                self.tried[at].sum += cost;
                 self.tried[at].looks += 1;
                 self.go_on(at, round, finer)
             }
-            Phase::Proving(proof) => self.prove(proof, stalls),
+            Phase::Proving(proof) => self.prove(proof, cost, look.stalls),
         }
     }
 
     /// One look more at what was found. Where it is not what it seemed, the next one up, if there are any
     /// left; where none is, the machine has changed, and a sweep is due.
-    fn prove(&mut self, mut proof: Proof, stalls: f64) -> Option<f64> {
-        proof.sum += stalls;
+    fn prove(&mut self, mut proof: Proof, cost: f64, stalls: f64) -> Option<f64> {
+        proof.sum += cost;
+        proof.stalls += stalls;
         proof.looks += 1;
         // Much worse is known before all looks are made.
         let most = self.best * DISPROVED + AS_GOOD_S;
@@ -171,17 +201,21 @@ impl ByStalls {
             self.phase = Phase::Proving(proof);
             return None;
         }
-        let mean = std::mem::take(&mut proof.sum) / f64::from(PROOF_LOOKS);
+        let costs = std::mem::take(&mut proof.sum);
+        let mean = std::mem::take(&mut proof.stalls) / f64::from(PROOF_LOOKS);
         self.phase = if !worse && proof.looks < PROOF_LOOKS * PROOFS {
             Phase::Proving(proof)
         } else {
-            let stalls = Some(if worse { self.best } else { mean });
+            // What stalls would be if it were as good as the best.
+            let share = self.best * f64::from(PROOF_LOOKS) / costs.max(f64::MIN_POSITIVE);
+            let stalls = Some(if worse { mean * share } else { mean });
             Phase::Held { stalls, others: 0 }
         };
         None
     }
 
-    fn hold(&mut self, now_s: f64, stalls: f64, was: Option<f64>, others: u32) -> Option<f64> {
+    fn hold(&mut self, now_s: f64, look: Look, was: Option<f64>, others: u32) -> Option<f64> {
+        let stalls = look.stalls;
         let changed = match was {
             None => stalls > WORTH_S,
             Some(was) => stalls > was * CHANGED + WORTH_S || was > stalls * CHANGED + WORTH_S,
@@ -194,6 +228,7 @@ impl ByStalls {
                 Some(_) => (self.apart_s * 2.0).min(APART_MOST_S),
             };
             self.swept_s = now_s;
+            self.usual = look.pages;
             return self.sweep();
         }
         self.phase = Phase::Held {
@@ -279,28 +314,39 @@ impl ByStalls {
         }
     }
 
-    /// Seconds a second that tasks stalled since the last judgement, once there is another to be made:
-    /// something was reclaimed, and it is long enough ago.
-    fn stalls(&mut self, seen: &Sight) -> Option<f64> {
+    /// What was seen since the last judgement, once there is another to be made: something was
+    /// reclaimed, and it is long enough ago.
+    fn judge(&mut self, seen: &Sight) -> Option<Look> {
         let stall_us = seen.stall_us?;
         self.lives |= stall_us != *self.first_us.get_or_insert(stall_us);
         let counted = stall_us != std::mem::replace(&mut self.last_us, stall_us);
         let step_s = *self.step_s.get_or_insert(seen.now_s);
-        let Some((at_s, then_us, stolen)) = self.begun else {
+        let now = Counts {
+            now_s: seen.now_s,
+            stall_us,
+            stolen: seen.stolen,
+            needed: seen.needed_file + seen.needed_anon,
+        };
+        let Some(then) = self.begun else {
             let late = seen.now_s - step_s >= SETTLE_S;
             // From a moment on at which it was brought up to date.
             if late && (counted || seen.now_s - step_s >= SETTLE_S * 3.0) {
-                self.begun = Some((seen.now_s, stall_us, seen.stolen));
+                self.begun = Some(now);
             }
             return None;
         };
-        let seconds = seen.now_s - at_s;
+        let seconds = now.now_s - then.now_s;
         if seconds < LEAST_S || (!counted && seconds < MOST_S) {
             return None;
         }
         (self.begun, self.step_s) = (None, None);
-        let stalled = stall_us.saturating_sub(then_us) as f64 / 1e6;
-        (seen.stolen > stolen).then_some(stalled / seconds)
+        let stalled = stall_us.saturating_sub(then.stall_us) as f64 / 1e6;
+        let needed = now.needed.saturating_sub(then.needed) as f64;
+        let noise = seen.whole().managed as f64 * NOISE;
+        (now.stolen > then.stolen).then_some(Look {
+            stalls: stalled / seconds,
+            pages: needed / seconds + noise.max(1.0),
+        })
     }
 }
 
