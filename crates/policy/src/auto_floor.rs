@@ -1,10 +1,10 @@
-//! A floor that is found out, within bounds: clean pages' by how long tasks stall; where the kernel
-//! does not tell of stalls, and for anonymous pages, by refaults.
+//! A floor that is found out, within bounds: clean pages' by how long tasks stall and what comes back;
+//! where the kernel does not tell of stalls, and for anonymous pages, by refaults.
 //!
 //! Refaults alone mislead. A file page that is read again within the refault distance of memory
 //! (`workingset_activate_file`) says that the floor is too low, but beside a stream a hot set comes
 //! back later than that, and the kernel takes it for a part of the stream. Its readers stall all the
-//! same, so it is tried out where they stall least: see [`crate::by_stalls`].
+//! same, so it is tried out where that costs least: see [`crate::by_stalls`].
 //!
 //! By refaults, what is made small is the sum of both types': up while pages of its own type that were
 //! needed are evicted, down while those of the other are, or nothing would be lost.
