@@ -6,7 +6,8 @@
 //! Rounds, because one look of some seconds at a floor is off by a third or more: a mean of three tells
 //! floors apart that one does not, and what changes meanwhile falls on all of them alike. The first
 //! goes down, not up: files that fall out are missed at once, but those that are to come in must be
-//! read first. The second goes up, so that what a floor inherits from the last is another's.
+//! read first. The second goes up, so that what a floor inherits from the last is another's: for some
+//! seconds as many pages come back as did at the last one. Both ways count the same.
 //!
 //! What a floor **costs**: the seconds that tasks stall a second, times as many as the pages, of both
 //! types, that had been needed and came back, are of those before the sweep. Stalls alone mislead where
@@ -44,6 +45,8 @@ const DROPPED: [f64; 2] = [1.6, 1.3];
 const PROOF_LOOKS: u32 = 3;
 const PROOFS: u32 = 3;
 const DISPROVED: f64 = 1.4;
+/// A higher floor is the less bad one where it costs so much less.
+const HELPED: f64 = 1.2;
 /// The next floor up is so much higher; so many of them at most.
 const UP: f64 = std::f64::consts::SQRT_2;
 const MOST_UPS: u32 = 8;
@@ -62,14 +65,20 @@ struct Look {
 #[derive(Clone, Copy, Debug, Default)]
 struct Tried {
     percent: f64,
-    sum: f64,
-    looks: u32,
+    /// On the way down, and on the way up.
+    sums: [f64; 2],
+    looks: [u32; 2],
     dropped: bool,
 }
 
 impl Tried {
     fn mean(&self) -> f64 {
-        self.sum / f64::from(self.looks.max(1))
+        let ways = self.sums.iter().zip(self.looks);
+        let ways = ways.filter(|(_, looks)| *looks > 0);
+        let (sum, many) = ways.fold((0.0, 0.0), |(sum, many), (cost, looks)| {
+            (sum + cost / f64::from(looks), many + 1.0)
+        });
+        sum / f64::max(many, 1.0)
     }
 }
 
@@ -82,6 +91,16 @@ struct Proof {
     stalls: f64,
     looks: u32,
     ups: u32,
+    /// Of the floors that were left for this one the least bad.
+    left: Option<Left>,
+}
+
+/// A floor that was worse than the best, what it cost, and seconds stalled a second.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    percent: f64,
+    cost: f64,
+    stalls: f64,
 }
 
 /// Seconds, microseconds stalled, pages stolen, pages that came back.
@@ -171,8 +190,9 @@ impl ByStalls {
                 others,
             } => self.hold(seen.now_s, look, was, others),
             Phase::Trying { at, round, finer } => {
-                self.tried[at].sum += cost;
-                self.tried[at].looks += 1;
+                let way = round % 2;
+                self.tried[at].sums[way] += cost;
+                self.tried[at].looks[way] += 1;
                 self.go_on(at, round, finer)
             }
             Phase::Proving(proof) => self.prove(proof, cost, look.stalls),
@@ -180,7 +200,7 @@ impl ByStalls {
     }
 
     /// One look more at what was found. Where it is not what it seemed, the next one up, if there are any
-    /// left; where none is, the machine has changed, and a sweep is due.
+    /// left. Where none is, the best was luck, or the machine has changed: then the least bad.
     fn prove(&mut self, mut proof: Proof, cost: f64, stalls: f64) -> Option<f64> {
         proof.sum += cost;
         proof.stalls += stalls;
@@ -188,27 +208,41 @@ impl ByStalls {
         // Much worse is known before all looks are made.
         let most = self.best * DISPROVED + AS_GOOD_S;
         let worse = proof.sum > most * f64::from(PROOF_LOOKS);
-        let next = (proof.percent * UP).min(self.bounds.most);
-        if worse && proof.ups < MOST_UPS && next > proof.percent {
-            self.phase = Phase::Proving(Proof {
-                percent: next,
-                ups: proof.ups + 1,
-                ..Proof::default()
-            });
-            return Some(next);
+        if worse {
+            let since = f64::from((proof.looks - 1) % PROOF_LOOKS + 1);
+            let this = Left {
+                percent: proof.percent,
+                cost: proof.sum / since,
+                stalls: proof.stalls / since,
+            };
+            let before = proof.left.filter(|left| this.cost * HELPED > left.cost);
+            let left = before.unwrap_or(this);
+            let next = (proof.percent * UP).min(self.bounds.most);
+            if proof.ups < MOST_UPS && next > proof.percent {
+                self.phase = Phase::Proving(Proof {
+                    percent: next,
+                    ups: proof.ups + 1,
+                    left: Some(left),
+                    ..Proof::default()
+                });
+                return Some(next);
+            }
+            // What stalls would be if it were as good as the best: a sweep is due if they are much more.
+            let share = (self.best / left.cost.max(f64::MIN_POSITIVE)).min(1.0);
+            let stalls = Some(left.stalls * share);
+            self.phase = Phase::Held { stalls, others: 0 };
+            return (left.percent != proof.percent).then_some(left.percent);
         }
-        if !worse && !proof.looks.is_multiple_of(PROOF_LOOKS) {
+        if !proof.looks.is_multiple_of(PROOF_LOOKS) {
             self.phase = Phase::Proving(proof);
             return None;
         }
-        let costs = std::mem::take(&mut proof.sum);
+        proof.sum = 0.0;
         let mean = std::mem::take(&mut proof.stalls) / f64::from(PROOF_LOOKS);
-        self.phase = if !worse && proof.looks < PROOF_LOOKS * PROOFS {
+        self.phase = if proof.looks < PROOF_LOOKS * PROOFS {
             Phase::Proving(proof)
         } else {
-            // What stalls would be if it were as good as the best.
-            let share = self.best * f64::from(PROOF_LOOKS) / costs.max(f64::MIN_POSITIVE);
-            let stalls = Some(if worse { mean * share } else { mean });
+            let stalls = Some(mean);
             Phase::Held { stalls, others: 0 }
         };
         None
