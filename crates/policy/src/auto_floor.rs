@@ -35,7 +35,7 @@ const DOWN: f64 = 0.92;
 /// One step down where nothing is lost: half as far as memory's users would notice.
 const PROBE: f64 = 0.98;
 /// Fewer refaults a second than this share of memory are noise.
-const NOISE: f64 = 0.0005;
+pub(crate) const NOISE: f64 = 0.0005;
 
 /// Whose floor it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@
 //! types, that had been needed and came back, are of those before the sweep. Stalls alone mislead where
 //! the CPU is short: whoever is slow waits no more often a second than whoever is quick, so that a floor
 //! under pages that nobody needs looks as good as none.
-use crate::auto_floor::Bounds;
+use crate::auto_floor::{Bounds, NOISE};
 use crate::sight::Sight;
 
 /// A floor is judged over so long at least: the kernel counts stalls up every 2 s. And after so long in
@@ -27,8 +27,6 @@ const AS_GOOD: f64 = 1.05;
 const AS_GOOD_S: f64 = 0.005;
 /// Where tasks stall less than this there is nothing to find.
 const WORTH_S: f64 = 0.02;
-/// Fewer pages a second than this share of memory are noise.
-const NOISE: f64 = 0.0005;
 /// Stalls have changed if they are by so much more or less, for so many judgements.
 const CHANGED: f64 = 1.6;
 const IN_A_ROW: u32 = 3;
@@ -242,8 +240,10 @@ impl ByStalls {
         self.phase = if proof.looks < PROOF_LOOKS * PROOFS {
             Phase::Proving(proof)
         } else {
-            let stalls = Some(mean);
-            Phase::Held { stalls, others: 0 }
+            Phase::Held {
+                stalls: Some(mean),
+                others: 0,
+            }
         };
         None
     }
@@ -376,6 +376,7 @@ impl ByStalls {
         (self.begun, self.step_s) = (None, None);
         let stalled = stall_us.saturating_sub(then.stall_us) as f64 / 1e6;
         let needed = now.needed.saturating_sub(then.needed) as f64;
+        // So that a few pages more or less are not a multiple.
         let noise = seen.whole().managed as f64 * NOISE;
         (now.stolen > then.stolen).then_some(Look {
             stalls: stalled / seconds,
