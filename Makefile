@@ -1,32 +1,57 @@
-# For installing only; script/ has everything else.
+# Builds and installs; script/ has everything else.
+#
+#   make                    # builds; needs no root
+#   sudo make install       # installs what make built, below PREFIX; DESTDIR for packagers
+#   sudo make uninstall
 PREFIX ?= /usr
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/hotset
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 DESTDIR ?=
 PROGRAMS = target/x86_64-unknown-linux-gnu/release
+# Man pages and completions of hotset, made from its own definitions.
+MANUAL = $(PROGRAMS)/manual
+
+# What names installed files names them where they are.
+PLACES = -e 's|/usr/sbin/hotsetd|$(PREFIX)/sbin/hotsetd|' -e 's|/usr/share/hotset|$(PREFIX)/share/hotset|' \
+	-e 's|/usr/share/doc/hotset|$(DOCDIR)|'
 
 all:
-	cargo build --release --locked
+	. script/env && cargo build --release --locked
+	rm -rf $(MANUAL) && $(PROGRAMS)/hotset manual $(MANUAL)
 
-install: all
+# Builds nothing: root may have no compiler.
+install:
+	@[ -f $(PROGRAMS)/hotsetd ] || { echo "make install: nothing is built yet; run make first" >&2; exit 1; }
 	install -D -m 755 $(PROGRAMS)/hotset $(DESTDIR)$(PREFIX)/bin/hotset
 	install -D -m 755 $(PROGRAMS)/hotset-guest $(DESTDIR)$(PREFIX)/lib/hotset/hotset-guest
 	install -D -m 755 $(PROGRAMS)/hotset-database $(DESTDIR)$(PREFIX)/lib/hotset/hotset-database
-	install -d $(DESTDIR)$(PREFIX)/share/hotset/experiments
-	install -m 644 experiments/*.toml experiments/*.csv.zst $(DESTDIR)$(PREFIX)/share/hotset/experiments/
+	install -d $(DESTDIR)$(PREFIX)/share/hotset
+	cp -r experiments $(DESTDIR)$(PREFIX)/share/hotset/
 	cp -r kernel $(DESTDIR)$(PREFIX)/share/hotset/
 	install -D -m 755 $(PROGRAMS)/hotsetd $(DESTDIR)$(PREFIX)/sbin/hotsetd
-	install -D -m 644 dist/man/hotsetd.8 $(DESTDIR)$(MANDIR)/man8/hotsetd.8
-	install -D -m 644 dist/man/hotsetd.conf.5 $(DESTDIR)$(MANDIR)/man5/hotsetd.conf.5
+# The pages link to each other, so their folders are as in the source.
+	install -d $(DESTDIR)$(DOCDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8
+	cp -r docs $(DESTDIR)$(DOCDIR)/
+	install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md SPECIFICATION.md $(DESTDIR)$(DOCDIR)/
+	sed $(PLACES) dist/man/hotsetd.8 > $(DESTDIR)$(MANDIR)/man8/hotsetd.8
+	sed $(PLACES) dist/man/hotsetd.conf.5 > $(DESTDIR)$(MANDIR)/man5/hotsetd.conf.5
+	chmod 644 $(DESTDIR)$(MANDIR)/man8/hotsetd.8 $(DESTDIR)$(MANDIR)/man5/hotsetd.conf.5
+	install -d $(DESTDIR)$(MANDIR)/man1
+	install -m 644 $(MANUAL)/man1/*.1 $(DESTDIR)$(MANDIR)/man1/
+	install -D -m 644 $(MANUAL)/completions/hotset.bash $(DESTDIR)$(BASHDIR)/hotset
+	install -D -m 644 $(MANUAL)/completions/_hotset $(DESTDIR)$(ZSHDIR)/_hotset
+	install -D -m 644 $(MANUAL)/completions/hotset.fish $(DESTDIR)$(FISHDIR)/hotset.fish
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf.d
-	sed 's|/usr/sbin/hotsetd|$(PREFIX)/sbin/hotsetd|' dist/systemd/hotsetd.service \
-		> $(DESTDIR)$(UNITDIR)/hotsetd.service
+	sed $(PLACES) dist/systemd/hotsetd.service > $(DESTDIR)$(UNITDIR)/hotsetd.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
 # Not where systemd looks for drop-ins: it is off until the administrator links it there.
 	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd
-	sed 's|/usr/share/hotset|$(PREFIX)/share/hotset|' dist/systemd/lock_mb.conf \
-		> $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
+	sed $(PLACES) dist/systemd/lock_mb.conf > $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
 	chmod 644 $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
 # What the administrator wrote is never written over.
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf ] || install -m 644 \
@@ -35,11 +60,13 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/hotset $(DESTDIR)$(PREFIX)/sbin/hotsetd
 	rm -f $(DESTDIR)$(MANDIR)/man8/hotsetd.8 $(DESTDIR)$(MANDIR)/man5/hotsetd.conf.5
+	rm -f $(DESTDIR)$(MANDIR)/man1/hotset.1 $(DESTDIR)$(MANDIR)/man1/hotset-*.1
+	rm -f $(DESTDIR)$(BASHDIR)/hotset $(DESTDIR)$(ZSHDIR)/_hotset $(DESTDIR)$(FISHDIR)/hotset.fish
 	rm -f $(DESTDIR)$(UNITDIR)/hotsetd.service
 # A configuration that was changed stays.
 	if cmp -s dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; then \
 		rm $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; fi
 	-rmdir $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf.d $(DESTDIR)$(SYSCONFDIR)/hotset 2>/dev/null
-	rm -rf $(DESTDIR)$(PREFIX)/lib/hotset $(DESTDIR)$(PREFIX)/share/hotset
+	rm -rf $(DESTDIR)$(PREFIX)/lib/hotset $(DESTDIR)$(PREFIX)/share/hotset $(DESTDIR)$(DOCDIR)
 
 .PHONY: all install uninstall

@@ -1,17 +1,17 @@
-//! What must hold for whatever bytes a reader is given: nothing panics, and the same bytes are the
-//! same trace however they arrive. Used by the fuzz targets and by crates/trace/tests/hostile.rs.
+//! The check that any input of a reader must pass: the reader does not panic, and the same bytes give the
+//! same trace whatever the sizes of the reads. The fuzz targets and crates/trace/tests/hostile.rs use it.
 use std::io::{Cursor, Read};
 use std::path::Path;
 use trace::{
     Batch, CsvOptions, Error, Flags, Format, Names, ReadOptions, Reader, Skipped, SpcOptions,
 };
 
-/// Requests that are looked at: a request may be split into 65536.
+/// The most requests that are read: one line may become 65536 requests.
 const LIMIT: u64 = 300_000;
 
-/// Everything that a reader said.
+/// Everything that a reader returned.
 #[derive(Debug, Default, PartialEq)]
-struct Said {
+struct Output {
     ids: Vec<u64>,
     flags: Vec<Flags>,
     times: Vec<f64>,
@@ -21,7 +21,7 @@ struct Said {
     malformed: bool,
 }
 
-/// Gives no more than a few bytes at a time.
+/// A reader that returns at most a few bytes at a time.
 struct Dribble(Cursor<Vec<u8>>, usize);
 
 impl Read for Dribble {
@@ -43,6 +43,7 @@ pub fn check(format: Option<Format>, data: &[u8]) {
         flags: true,
         page_size: if bit(0) { 4096 } else { 1 << 16 },
         limit: Some(LIMIT),
+        short_times: bit(3),
         budget: None,
         spc: SpcOptions {
             writes: bit(1),
@@ -63,17 +64,17 @@ pub fn check(format: Option<Format>, data: &[u8]) {
         },
         progress: None,
     };
-    let strict = said(file, usize::MAX, &options);
+    let strict = read(file, usize::MAX, &options);
     let lenient = ReadOptions {
         skip_bad: true,
         ..options.clone()
     };
-    let skipping = said(file, usize::MAX, &lenient);
+    let skipping = read(file, usize::MAX, &lenient);
     assert!(!skipping.malformed, "{:?}", skipping.error);
-    let pieces = said(file, 1 + usize::from(choice % 7), &lenient);
+    let pieces = read(file, 1 + usize::from(choice % 7), &lenient);
     let packed = file.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) || file.starts_with(&[0x1f, 0x8b]);
     if packed && skipping.error.is_some() {
-        // How much of a damaged stream comes out before the damage is seen may differ.
+        // Readers may return more or less of a damaged stream before they notice the damage.
         assert!(pieces.error.is_some());
     } else {
         assert_eq!(skipping, pieces, "in pieces");
@@ -81,7 +82,7 @@ pub fn check(format: Option<Format>, data: &[u8]) {
     if strict.error.is_none() {
         assert_eq!(strict, skipping);
     }
-    // What was left out before a file could not be opened is not told.
+    // A file that cannot be opened has no count of left-out requests.
     if strict.malformed && skipping.error.is_none() && (skipping.ids.len() as u64) < LIMIT {
         assert!(skipping.skipped.malformed > 0);
         assert!(skipping.skipped.first == strict.error);
@@ -94,38 +95,38 @@ pub fn check(format: Option<Format>, data: &[u8]) {
     assert!(skipping.times.iter().all(|t| t.is_finite() && *t >= 0.0));
 }
 
-fn said(file: &[u8], piece: usize, options: &ReadOptions) -> Said {
-    let mut said = Said::default();
+fn read(file: &[u8], piece: usize, options: &ReadOptions) -> Output {
+    let mut output = Output::default();
     let input = Dribble(Cursor::new(file.to_vec()), piece);
     let length = Some(file.len() as u64);
     let mut reader = match Reader::new(Path::new("hostile"), input, length, options) {
         Ok(reader) => reader,
         Err(error) => {
-            tell(&mut said, error);
-            return said;
+            record(&mut output, error);
+            return output;
         }
     };
     let mut batch = Batch::default();
     loop {
         match reader.fill(&mut batch) {
             Ok(true) => {
-                said.ids.extend_from_slice(&batch.ids);
-                said.flags.extend_from_slice(&batch.flags);
-                said.times.extend_from_slice(&batch.times);
-                said.sizes.extend_from_slice(&batch.sizes);
+                output.ids.extend_from_slice(&batch.ids);
+                output.flags.extend_from_slice(&batch.flags);
+                output.times.extend_from_slice(&batch.times);
+                output.sizes.extend_from_slice(&batch.sizes);
             }
             Ok(false) => break,
             Err(error) => {
-                tell(&mut said, error);
+                record(&mut output, error);
                 break;
             }
         }
     }
-    said.skipped = reader.skipped().clone();
-    said
+    output.skipped = reader.skipped().clone();
+    output
 }
 
-fn tell(said: &mut Said, error: Error) {
-    said.malformed = matches!(error, Error::Malformed { .. });
-    said.error = Some(error.to_string());
+fn record(output: &mut Output, error: Error) {
+    output.malformed = matches!(error, Error::Malformed { .. });
+    output.error = Some(error.to_string());
 }

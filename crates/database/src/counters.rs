@@ -1,4 +1,4 @@
-//! What the kernel counts: of this process, and of its cgroup.
+//! The kernel's counters: of this process, and of its cgroup.
 use anyhow::{Context, Result};
 use std::path::Path;
 
@@ -30,8 +30,10 @@ pub struct Cgroup {
 }
 
 impl Counters {
+    /// Reads the counters.
+    ///
     /// # Errors
-    /// When the cgroup that was named has no such counters: nothing is left out in silence.
+    /// When the cgroup has no such counters.
     pub fn now(cgroup: Option<&Path>) -> Result<Counters> {
         // SAFETY: getrusage(2) fills the struct, which lives through the call.
         let usage = unsafe {
@@ -59,7 +61,7 @@ impl Cgroup {
             let count = line.strip_prefix("workingset_refault_file ")?;
             count.trim().parse().ok()
         });
-        // A device that nobody has read from yet has no line, or one without numbers.
+        // A device without reads has no line, or one without numbers.
         let read = { io.split_whitespace() }
             .filter_map(|word| word.strip_prefix("rbytes=")?.parse::<u64>().ok())
             .sum();

@@ -1,18 +1,16 @@
-//! Looks records up, and counts what that takes.
+//! Looks records up, and measures the cost.
 use anyhow::{ensure, Result};
-use raw::database::{Engine, LookUp};
+use protocol::work::database::{Engine, LookUp};
 use std::path::Path;
 
-use crate::content::{draws, key, record, Key};
+use crate::content::{draws, key, record};
 use crate::counters::{now_ms, Counters};
+use crate::engine::{Find, Values};
 use crate::pages::{Made, Map, Split, PAGE};
-use crate::{redb, sqlite, Values};
+use crate::{redb, sqlite};
 
-/// Looks at how much is resident.
-const LOOKS: u64 = 50;
-
-/// Finds the record with a key, and hands it to the second closure.
-pub type Find<'a> = dyn FnMut(&Key, &mut dyn FnMut(&[u8])) -> Result<()> + 'a;
+/// Samples of the resident pages.
+const SAMPLES: u64 = 50;
 
 pub fn run(orders: &LookUp, folder: &Path, seed: u64, cgroup: Option<&Path>) -> Result<Values> {
     let made = Made::read(folder)?;
@@ -43,21 +41,21 @@ fn count(
         one(number, find)?;
     }
     let all = sum(maps, |map| Ok(map.pages()))?;
-    // The mean of looks that are equally far apart, as the hits are of all look-ups.
-    let every = (orders.look_ups / LOOKS).max(1);
-    let (mut looks, mut resident) = (0, Split::default());
+    // Samples at equal distances, so that their mean stands for all look-ups.
+    let every = (orders.look_ups / SAMPLES).max(1);
+    let (mut samples, mut resident) = (0, Split::default());
     let (begin, before) = (now_ms(), Counters::now(cgroup)?);
     for (turn, number) in (1..=orders.look_ups).zip(draws) {
         one(number, find)?;
         if turn % every == 0 {
             let now = sum(maps, Map::resident)?;
-            looks += 1;
+            samples += 1;
             resident.index += now.index;
             resident.records += now.records;
         }
     }
     let (end, after) = (now_ms(), Counters::now(cgroup)?);
-    let share = |resident: u64, all: u64| resident as f64 / (looks * all).max(1) as f64;
+    let share = |resident: u64, all: u64| resident as f64 / (samples * all).max(1) as f64;
     let mb = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let mut values = vec![
         ("look_ups", orders.look_ups as f64),
@@ -86,10 +84,10 @@ fn sum(maps: &mut [Map], of: impl Fn(&mut Map) -> Result<Split>) -> Result<Split
     Ok(sum)
 }
 
-/// One look-up: the record must be the one that was put in.
+/// Looks one record up, and checks its contents.
 fn one(number: u64, find: &mut Find) -> Result<()> {
     let mut right = false;
     find(&key(number), &mut |found| right = found == record(number))?;
-    ensure!(right, "record {number} is not what was put in");
+    ensure!(right, "record {number} differs from the stored one");
     Ok(())
 }

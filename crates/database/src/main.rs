@@ -1,11 +1,12 @@
 //! `hotset-database`: makes a real database and looks records up in it, inside a guest.
 //!
-//! `hotset-database WORKER SEED FOLDER WORK [CGROUP]`: WORK is the worker's orders as JSON, as an
-//! experiment has them in `does`; CGROUP the folder of the cgroup whose counters are its own. It says
-//! what it measures on standard output, in the lines of the guest's channel ([`raw::wire`]). The
-//! guest's worker becomes this program (exec), so that it is ended as any worker is.
+//! `hotset-database WORKER SEED FOLDER WORK [CGROUP]`: WORK has the worker's orders as JSON, as in
+//! an experiment's `does`; CGROUP is the folder of the cgroup whose counters are read. Measurements
+//! go to standard output, in the lines of the guest's channel ([`protocol::wire`]). The guest's
+//! worker becomes this program by exec(2), and is ended as any worker is.
 mod content;
 mod counters;
+mod engine;
 mod look_up;
 mod make;
 mod pages;
@@ -13,9 +14,9 @@ mod redb;
 mod sqlite;
 
 use anyhow::{bail, Context, Result};
-use raw::database::Engine;
-use raw::spec::Work;
-use raw::wire::Line;
+use protocol::wire::Line;
+use protocol::work::database::Engine;
+use protocol::work::Work;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ fn main() {
     let worker = args.first().cloned().unwrap_or_default();
     if let Err(error) = run(&args) {
         eprintln!("hotset-database: {worker}: {error:#}");
-        say(&Line::Event {
+        send(&Line::Event {
             t_ms: counters::now_ms(),
             name: "worker-error".into(),
             detail: format!("{worker}: {error:#}"),
@@ -49,10 +50,10 @@ fn run(args: &[String]) -> Result<()> {
             let folder = place(folder, orders.engine);
             look_up::run(orders, &folder, seed, cgroup.as_deref())?
         }
-        _ => bail!("these are no orders for a database"),
+        _ => bail!("WORK is neither make-database nor look-up"),
     };
     for (name, value) in values {
-        say(&Line::Observe {
+        send(&Line::Observe {
             t_ms: begin,
             name: format!("{worker}.{name}"),
             value,
@@ -61,19 +62,16 @@ fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Where an engine's files are.
+/// Folder of an engine's files.
 fn place(folder: &str, engine: Engine) -> PathBuf {
     Path::new(folder).join(engine.name())
 }
 
-/// What is observed: a name and a number.
-type Values = Vec<(&'static str, f64)>;
-
 /// Writes one line in one write(2), which the channel keeps together.
-fn say(line: &Line) {
+fn send(line: &Line) {
     let mut text = serde_json::to_vec(line).unwrap_or_default();
     text.push(b'\n');
     let mut out = std::io::stdout().lock();
-    // What cannot be said is lost: there is nobody else to tell.
+    // A line that cannot be written is lost: there is no other way to report it.
     let _ = out.write_all(&text).and_then(|()| out.flush());
 }

@@ -1,12 +1,14 @@
 //! Makes a database.
 use anyhow::{ensure, Context, Result};
-use raw::database::{Engine, MakeDatabase};
+use protocol::work::database::{Engine, MakeDatabase};
 use std::fs::File;
 use std::path::Path;
 
 use crate::content::RECORD;
+use crate::counters::now_ms;
+use crate::engine::Values;
 use crate::pages::{Made, Map, PAGE};
-use crate::{counters::now_ms, redb, sqlite, Values};
+use crate::{redb, sqlite};
 
 pub fn run(orders: &MakeDatabase, folder: &Path) -> Result<Values> {
     let begin = now_ms();
@@ -21,7 +23,7 @@ pub fn run(orders: &MakeDatabase, folder: &Path) -> Result<Values> {
     made.write(folder)?;
     let (mut index, mut rest) = (0, 0);
     for parts in &made.files {
-        // Clean afterwards, so that the next scene can begin without any of it in memory.
+        // Synced, so that the next scene can begin with none of it in memory.
         File::open(folder.join(&parts.file))?.sync_all()?;
         let pages = Map::open(folder, parts)?.pages();
         index += pages.index;

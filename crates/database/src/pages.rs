@@ -1,4 +1,5 @@
-//! Which pages of which file are the index's; whether they are in memory, and how they are kept there.
+//! The pages of the index and of the records: their places in the files, their residency, and
+//! locking.
 use anyhow::{ensure, Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -8,7 +9,7 @@ use std::path::Path;
 
 pub const PAGE: u64 = 4096;
 
-/// What `make` leaves beside a database for those who look up.
+/// The file with the places, beside the database.
 const MADE: &str = "made.json";
 
 /// A database as it was made.
@@ -18,10 +19,10 @@ pub struct Made {
     pub files: Vec<Parts>,
 }
 
-/// The first page and how many; many of them rise.
+/// The first page, and the number of pages.
 pub type Stretch = (u64, u64);
 
-/// One file of a database. Pages that are neither are none that anybody reads.
+/// The pages of one file of a database, in two parts. Other pages of the file are never read.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     pub file: String,
@@ -44,7 +45,7 @@ impl Made {
     }
 }
 
-/// Page numbers, rising, as stretches.
+/// Rising page numbers, as stretches.
 pub fn stretches(pages: impl IntoIterator<Item = u64>) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
     for page in pages {
@@ -56,16 +57,16 @@ pub fn stretches(pages: impl IntoIterator<Item = u64>) -> Vec<Stretch> {
     out
 }
 
-/// What of a file was ever written: a hole at its end is room that an engine has taken beforehand.
+/// The written parts of a file. A hole at its end is space that an engine has reserved.
 pub fn written(path: &Path) -> Result<Vec<Stretch>> {
     let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
-    // What is not on the disk yet may not be told.
+    // SEEK_DATA need not report data that is not on the disk yet.
     file.sync_all()?;
     let end = file.metadata()?.len();
     let mut out = Vec::new();
-    let seek = |from: u64, what| {
+    let seek = |from: u64, whence| {
         // SAFETY: lseek(2) takes no memory.
-        let at = unsafe { libc::lseek(file.as_raw_fd(), from as i64, what) };
+        let at = unsafe { libc::lseek(file.as_raw_fd(), from as i64, whence) };
         u64::try_from(at).ok()
     };
     let mut from = 0;
@@ -77,12 +78,12 @@ pub fn written(path: &Path) -> Result<Vec<Stretch>> {
     Ok(out)
 }
 
-/// A file of a database, mapped to be asked about and to be locked; nothing is read through it.
+/// A file of a database, mapped for mincore(2) and mlock(2). Nothing is read through the mapping.
 pub struct Map {
     at: *mut libc::c_void,
     pages: u64,
     parts: [Vec<Stretch>; 2],
-    room: Vec<u8>,
+    residency: Vec<u8>,
 }
 
 /// Pages of the index and of the records.
@@ -95,15 +96,15 @@ pub struct Split {
 impl Map {
     pub fn open(folder: &Path, parts: &Parts) -> Result<Map> {
         let path = folder.join(&parts.file);
-        let what = || format!("mapping {}", path.display());
-        let file = File::open(&path).with_context(what)?;
-        let pages = file.metadata().with_context(what)?.len().div_ceil(PAGE);
+        let context = || format!("mapping {}", path.display());
+        let file = File::open(&path).with_context(context)?;
+        let pages = file.metadata().with_context(context)?.len().div_ceil(PAGE);
         let parts = [parts.index.clone(), parts.records.clone()];
         let ends = { parts.iter().flatten() }.map(|(first, count)| first + count);
         let end = ends.max().unwrap_or(0);
         ensure!(
             end > 0 && end <= pages,
-            "{} has {pages} pages, and {end} are said to be there",
+            "{} has {pages} pages, fewer than the {end} that were made",
             path.display()
         );
         // SAFETY: a fresh mapping, which is never unmapped; the descriptor lives through the call.
@@ -120,14 +121,14 @@ impl Map {
         ensure!(
             at != libc::MAP_FAILED,
             "{}: {}",
-            what(),
+            context(),
             Error::last_os_error()
         );
         Ok(Map {
             at,
             pages,
             parts,
-            room: vec![0; pages as usize],
+            residency: vec![0; pages as usize],
         })
     }
 
@@ -135,14 +136,14 @@ impl Map {
         self.split(|(_, count)| count)
     }
 
-    /// Those that are in memory.
+    /// The pages that are in memory.
     pub fn resident(&mut self) -> Result<Split> {
         let len = (self.pages * PAGE) as usize;
-        // SAFETY: the whole of our mapping, and a byte for each of its pages.
-        let result = unsafe { libc::mincore(self.at, len, self.room.as_mut_ptr()) };
+        // SAFETY: the whole mapping, and a byte for each of its pages.
+        let result = unsafe { libc::mincore(self.at, len, self.residency.as_mut_ptr()) };
         ensure!(result == 0, "mincore: {}", Error::last_os_error());
         Ok(self.split(|(first, count)| {
-            let pages = &self.room[first as usize..(first + count) as usize];
+            let pages = &self.residency[first as usize..(first + count) as usize];
             pages.iter().map(|page| u64::from(page & 1)).sum()
         }))
     }
@@ -155,11 +156,11 @@ impl Map {
         }
     }
 
-    /// Locks the index in memory, which reads it.
+    /// Locks the index in memory, which reads all of it.
     pub fn lock_index(&self) -> Result<()> {
         for (first, count) in &self.parts[0] {
             let len = (count * PAGE) as usize;
-            // SAFETY: within our mapping, as `open` has seen.
+            // SAFETY: within the mapping, as `open` has checked.
             let result = unsafe { libc::mlock(self.at.byte_add((first * PAGE) as usize), len) };
             let why = Error::last_os_error();
             ensure!(result == 0, "locking {len} bytes of the index: {why}");
@@ -173,14 +174,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_make_one_stretch() {
+    fn consecutive_pages_make_one_stretch() {
         let made = stretches([0, 1, 2, 7, 9, 10]);
         assert_eq!(made, [(0, 3), (7, 1), (9, 2)]);
         assert_eq!(stretches([]), []);
     }
 
     #[test]
-    fn a_page_is_the_indexs_or_the_records() {
+    fn pages_are_counted_and_locked_by_part() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), vec![1; 10 * PAGE as usize]).unwrap();
         let mut parts = Parts {

@@ -1,20 +1,20 @@
-//! redb: a file of records, and one of keys, for redb does not tell whose a page is.
+//! redb: a file of records and a file of keys, since redb does not say which pages belong to a
+//! table.
 use anyhow::{ensure, Context, Result};
-use raw::database::LookUp;
+use protocol::work::database::LookUp;
 use redb::{Builder, ReadableTableMetadata, TableDefinition, TableStats, WriteTransaction};
 use std::path::Path;
 
 use crate::content::{key, record, Key, KEY, RECORD};
-use crate::look_up::Find;
+use crate::engine::{Find, Values};
 use crate::pages::{written, Parts, Stretch};
-use crate::Values;
 
 const RECORDS: &str = "records.redb";
 const INDEX: &str = "index.redb";
 /// Number to record, and key to number.
 const RECORD_TABLE: TableDefinition<u64, &[u8; RECORD]> = TableDefinition::new("record");
 const INDEX_TABLE: TableDefinition<&[u8; KEY], u64> = TableDefinition::new("by_key");
-/// Pages that a file has for its own keeping, whatever is in it.
+/// Pages that redb itself needs in a file, whatever its contents.
 const ITS_OWN: u64 = 1024;
 /// The cache while a database is made.
 const MAKING: usize = 64 << 20;
@@ -48,28 +48,28 @@ pub fn make(folder: &Path, records: u64) -> Result<Vec<Parts>> {
     ])
 }
 
-/// Makes one file; its pages.
+/// Makes one file; returns its pages.
 fn fill(
     path: &Path,
     put: impl FnOnce(&WriteTransaction) -> Result<TableStats>,
 ) -> Result<Vec<Stretch>> {
-    let what = || format!("making {}", path.display());
+    let context = || format!("making {}", path.display());
     let base = Builder::new().set_cache_size(MAKING).create(path);
-    let base = base.with_context(what)?;
-    // In one transaction: each would leave old copies of the pages that it changes.
+    let base = base.with_context(context)?;
+    // In one transaction: several would leave old copies of changed pages.
     let all = base.begin_write()?;
     let stats = put(&all)?;
     all.commit()?;
     drop(base);
     let pages = written(path)?;
-    // Old copies would be locked and counted as if somebody read them.
+    // Old copies would be locked and counted as if they were read.
     let tree = stats.leaf_pages() + stats.branch_pages();
     let here: u64 = pages.iter().map(|(_, count)| count).sum();
     let most = tree + tree / 10 + ITS_OWN;
     ensure!(
         here <= most,
         "{}: {here} pages, of which only {tree} are the table's",
-        what()
+        context()
     );
     Ok(pages)
 }
@@ -79,7 +79,10 @@ pub fn open(
     orders: &LookUp,
     body: &mut dyn FnMut(&mut Find) -> Result<Values>,
 ) -> Result<Values> {
-    ensure!(!orders.mapped, "redb maps no files");
+    ensure!(
+        !orders.mapped,
+        "`mapped` cannot be used with redb, which maps no files: remove it"
+    );
     // Half for each file.
     let base = |name: &str| {
         let path = folder.join(name);

@@ -1,21 +1,20 @@
 //! SQLite: one file with the table of records and the index of keys.
 use anyhow::{ensure, Context, Result};
-use raw::database::LookUp;
+use protocol::work::database::LookUp;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 use crate::content::{record, Key, KEY, RECORD};
-use crate::look_up::Find;
+use crate::engine::{Find, Values};
 use crate::pages::{stretches, Parts, PAGE};
-use crate::Values;
 
 const FILE: &str = "records.sqlite";
 
 pub fn make(folder: &Path, records: u64) -> Result<Vec<Parts>> {
-    // What the index is sorted in: the guest's /tmp is memory.
+    // The folder for sorting the index is on the disk, since the guest's /tmp is in memory.
     std::env::set_var("SQLITE_TMPDIR", folder);
     let mut base = Connection::open(folder.join(FILE)).context("making the database")?;
-    // Nothing of it is worth anything before it is whole: neither journal nor syncs.
+    // A half-made database is worthless, so neither a journal nor syncs are needed.
     base.execute_batch(
         "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
          CREATE TABLE record (number INTEGER PRIMARY KEY, key BLOB NOT NULL, body BLOB NOT NULL);",
@@ -57,7 +56,7 @@ pub fn open(
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let base = Connection::open_with_flags(&path, flags)
         .with_context(|| format!("opening {}", path.display()))?;
-    // Negative: KiB rather than pages.
+    // A negative number is in KiB, a positive one in pages.
     let cache = -((orders.cache.bytes() >> 10) as i64);
     base.pragma_update(None, "cache_size", cache)?;
     let map = match orders.mapped {
@@ -66,7 +65,7 @@ pub fn open(
     };
     let has: i64 = base.query_row(&format!("PRAGMA mmap_size = {map}"), (), |row| row.get(0))?;
     ensure!(has == map, "SQLite maps {has} bytes, not {map}");
-    // One transaction, as redb's look-ups are: else each would look for changes by others.
+    // One transaction, as in redb: otherwise each look-up would check for changes by others.
     base.execute_batch("BEGIN")?;
     let mut select = base.prepare("SELECT key, body FROM record WHERE key = ?1")?;
     let mut whole = Vec::with_capacity(RECORD);

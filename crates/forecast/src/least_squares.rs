@@ -1,9 +1,10 @@
-//! The baseline of the 2019 talk.
+//! The slope by least squares.
 
-/// The least-squares slope and intercept of `(t, x)`: the slope is Sxt / Stt, with both taken
-/// around the means so that large times lose no digits. `None` with fewer than 2 distinct times.
+/// The least-squares slope and intercept of `(t, x)`: the slope is Sxt / Stt. Both sums are taken
+/// around the means, so that large times lose no digits. `None` with fewer than 2 distinct times.
 ///
-/// The policy does not use it: one point far out carries it away. It is here to be compared with.
+/// The policy does not use this slope, because one outlier carries it away. It is the baseline
+/// that [`crate::TheilSen`] is compared with.
 pub fn least_squares(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let n = points.len() as f64;
     let (t_sum, x_sum) = points

@@ -2,10 +2,10 @@
 //! after construction.
 //!
 //! * [`Window`]: the last few points of a series.
-//! * [`TheilSen`]: its robust slope with an interval; [`least_squares`] is the baseline.
-//! * [`DecayingQuantile`]: how large something gets, old observations weighing less and less.
+//! * [`TheilSen`]: the robust slope of a series with an interval; [`least_squares`] is the baseline.
+//! * [`DecayingQuantile`]: a quantile of a stream, in which old values weigh less and less.
 //! * [`BlockMaxima`]: the quantile of the largest value in each stretch of time.
-//! * [`time_to`]: when a line meets a threshold, expected and at the earliest.
+//! * [`time_to`]: the time until a line meets a threshold, expected and at the earliest.
 mod crossing;
 mod least_squares;
 mod maxima;

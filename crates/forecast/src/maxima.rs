@@ -1,12 +1,12 @@
-//! How large something gets in a stretch of time.
+//! The largest value in each stretch of time.
 use crate::DecayingQuantile;
 
 /// The quantile of block maxima: time is cut into blocks, the largest value of each counts once, and
-/// old blocks fade. Rare and large events are not drowned by the many small ones between them, and
-/// one block with many events weighs no more than one with a single event.
+/// old blocks fade. Rare and large events are not drowned by the many small ones between them. A
+/// block with many events weighs no more than a block with a single event.
 ///
-/// Gumbel, "Statistics of Extremes" (1958), chapter 1; the block being built counts as it stands, so
-/// that a new extreme is there at once.
+/// Gumbel, "Statistics of Extremes" (1958), chapter 1. The block being built counts too, so that a new
+/// extreme shows at once.
 #[derive(Clone, Debug)]
 pub struct BlockMaxima {
     past: DecayingQuantile,
@@ -18,6 +18,8 @@ pub struct BlockMaxima {
 }
 
 impl BlockMaxima {
+    /// No values yet. `block_s`: seconds of a block. `half_life_s`: seconds in which a block's weight
+    /// halves.
     pub fn new(block_s: f64, half_life_s: f64) -> Self {
         BlockMaxima {
             past: DecayingQuantile::new(half_life_s),
@@ -27,8 +29,7 @@ impl BlockMaxima {
         }
     }
 
-    /// A value seen at `now_s`. A block in which nothing was added does not count: the quantile is
-    /// that of the blocks with an event.
+    /// Adds a value of the moment `now_s`. A block without a value does not count.
     pub fn add(&mut self, now_s: f64, value: f64) {
         let value = value.max(0.0);
         let Some((start, largest)) = self.block else {
@@ -45,14 +46,14 @@ impl BlockMaxima {
         }
     }
 
-    /// The quantile of the maxima; never below what the block being built has shown.
+    /// The quantile `q` (0 to 1) of the maxima; at least the largest value of the block being built.
     pub fn quantile(&self, q: f64) -> f64 {
         self.past
             .quantile(q)
             .max(self.block.map_or(0.0, |(_, largest)| largest))
     }
 
-    /// Blocks with an event so far, the one being built among them.
+    /// The number of blocks with a value, the one being built among them.
     pub fn count(&self) -> f64 {
         self.blocks as f64 + f64::from(u8::from(self.block.is_some()))
     }

@@ -1,15 +1,16 @@
 //! A quantile of a stream whose past fades.
 
-/// Each step of the scale is 2^(1/8): 9% wide, so a quantile is told to within 4.5%.
+/// Steps of the scale in an octave. A step is a factor of 2^(1/8), 9%, so that a quantile is known to
+/// within 4.5%.
 const STEPS_PER_OCTAVE: f64 = 8.0;
-/// Values from 1 to 2^48; anything below counts as 0, anything above as the last.
+/// Bins for values from 1 to 2^48. Smaller values count as 0, larger ones as the largest.
 const BINS: usize = 48 * 8 + 2;
 
 /// A histogram on a logarithmic scale, whose weights halve every `half_life_s`. Constant memory and
 /// time; the result is at most one step from the exact weighted quantile.
 ///
-/// Forward decay: instead of shrinking old weights, new ones grow (Cormode, Shkapenyuk, Srivastava
-/// and Xu, "Forward Decay: A Practical Time Decay Model for Streaming Systems", ICDE 2009).
+/// The decay is forward: instead of shrinking old weights, new ones grow. See Cormode, Shkapenyuk,
+/// Srivastava and Xu, "Forward Decay: A Practical Time Decay Model for Streaming Systems", ICDE 2009.
 #[derive(Clone, Debug)]
 pub struct DecayingQuantile {
     weights: Vec<f64>,
@@ -19,7 +20,7 @@ pub struct DecayingQuantile {
 }
 
 impl DecayingQuantile {
-    /// `half_life_s` must be positive.
+    /// A quantile without values. `half_life_s`: seconds, more than 0.
     pub fn new(half_life_s: f64) -> Self {
         DecayingQuantile {
             weights: vec![0.0; BINS],
@@ -28,12 +29,12 @@ impl DecayingQuantile {
         }
     }
 
-    /// Adds `value` (negative and NaN count as 0), seen at `now_s`.
+    /// Adds `value` of the moment `now_s`. A negative value and NaN count as 0.
     pub fn add(&mut self, now_s: f64, value: f64) {
         self.add_weighted(now_s, value, 1.0);
     }
 
-    /// As [`DecayingQuantile::add`], as if it had been seen `weight` times.
+    /// As [`DecayingQuantile::add`], `weight` times.
     pub fn add_weighted(&mut self, now_s: f64, value: f64, weight: f64) {
         let landmark = *self.landmark_s.get_or_insert(now_s);
         let mut halvings = (now_s - landmark) / self.half_life_s;
@@ -64,7 +65,7 @@ impl DecayingQuantile {
         edge(BINS - 1)
     }
 
-    /// How many values the weight amounts to at `now_s`.
+    /// The weight of all values at `now_s`; a value of that moment weighs 1.
     pub fn weight(&self, now_s: f64) -> f64 {
         let landmark = self.landmark_s.unwrap_or(now_s);
         self.weights.iter().sum::<f64>() * (-(now_s - landmark) / self.half_life_s).exp2()

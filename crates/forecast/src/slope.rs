@@ -5,8 +5,9 @@
 pub struct Slope {
     /// Units of x a second.
     pub slope: f64,
-    /// The interval that holds the slope with the confidence asked for.
+    /// The lower bound of the interval that holds the slope with the chosen confidence.
     pub lower: f64,
+    /// The upper bound of the same interval.
     pub upper: f64,
     pub points: usize,
 }
@@ -19,11 +20,11 @@ impl Slope {
 }
 
 /// Theil-Sen: the median of the slopes of all pairs of points. Up to 29% of the points may lie
-/// anywhere without carrying it away, where one is enough for least squares.
+/// anywhere without carrying the median away. One such point carries least squares away.
 ///
 /// Theil, "A rank-invariant method of linear and polynomial regression analysis" (1950); Sen,
-/// "Estimates of the regression coefficient based on Kendall's tau", JASA 63 (1968), whose
-/// nonparametric interval this is: the pair slopes of rank (N -+ z sqrt(n(n-1)(2n+5)/18)) / 2.
+/// "Estimates of the regression coefficient based on Kendall's tau", JASA 63 (1968). The interval
+/// is Sen's nonparametric one: the pair slopes of rank (N -+ z sqrt(n(n-1)(2n+5)/18)) / 2.
 #[derive(Clone, Debug)]
 pub struct TheilSen {
     slopes: Vec<f64>,
@@ -60,7 +61,7 @@ impl TheilSen {
         };
         let n = n as f64;
         let spread = self.z * (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
-        // With few points the ranks lie outside: the interval is then all that was seen.
+        // With few points the ranks lie outside. The interval then spans all slopes.
         let lower = ((pairs as f64 - spread) / 2.0).floor().max(0.0) as usize;
         let upper = (((pairs as f64 + spread) / 2.0).ceil() as usize).min(pairs - 1);
         Some(Slope {

@@ -18,7 +18,7 @@ impl Window {
         }
     }
 
-    /// Adds a point and drops the oldest when full. False: it was refused.
+    /// Adds a point, and drops the oldest where the window is full. Returns whether it was taken.
     pub fn push(&mut self, t: f64, x: f64) -> bool {
         let later = self.points.last().is_none_or(|&(last, _)| t > last);
         if !later || !t.is_finite() || !x.is_finite() {
@@ -31,7 +31,7 @@ impl Window {
         true
     }
 
-    /// Keeps only the last `count` points: what went before was another regime.
+    /// Keeps only the last `count` points, because the earlier ones belong to another regime.
     pub fn keep_last(&mut self, count: usize) {
         let drop = self.points.len().saturating_sub(count);
         self.points.drain(..drop);
@@ -41,7 +41,7 @@ impl Window {
         self.points.clear();
     }
 
-    /// Oldest first.
+    /// The points, oldest first.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }

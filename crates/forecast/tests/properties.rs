@@ -1,4 +1,4 @@
-//! What must hold of every series.
+//! Properties of every series.
 use forecast::{least_squares, time_to, BlockMaxima, DecayingQuantile, Slope, TheilSen, Window};
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn a_quarter_of_wild_points_does_not_carry_it_away(
+    fn a_quarter_of_outliers_does_not_carry_the_slope_away(
         slope in -1000.0f64..1000.0,
         wild in prop::collection::vec((0usize..16, -1e9f64..1e9), 0..4),
     ) {
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn scaling_and_shifting_do_what_they_should(
+    fn scaling_and_tilting_a_series_scale_and_shift_its_slope(
         xs in prop::collection::vec(-1e6f64..1e6, 3..16),
         factor in 0.1f64..100.0,
         tilt in -1e3f64..1e3,
@@ -107,10 +107,10 @@ proptest! {
     }
 }
 
-/// Half-ranks of Sen's interval: with white noise around a line it must hold the slope about as often
-/// as it says. 90% asked for; 400 lines, so 84% is four standard errors away.
+/// With white noise around a line, Sen's interval of 90% must hold the slope of about 90% of the lines.
+/// With 400 lines, 84% is four standard errors below.
 #[test]
-fn the_interval_holds_the_slope_as_often_as_it_says() {
+fn the_90_percent_interval_holds_the_slope_of_90_percent_of_lines() {
     let mut state = 12345u64;
     let mut random = || {
         state = state
@@ -162,7 +162,7 @@ fn old_values_fade() {
     quantile.add(1000.0, 10.0);
     assert!(quantile.quantile(0.5) < 12.0);
     assert!((quantile.weight(1000.0) - (100.0 / 1024.0 + 1.0)).abs() < 1e-9);
-    // Far beyond what 2^x can hold.
+    // At this time the weight of a new value is beyond the largest f64.
     quantile.add(1e9, 10.0);
     assert!(quantile.quantile(0.5).is_finite());
 }
@@ -186,4 +186,13 @@ fn a_new_extreme_counts_at_once() {
     assert_eq!(maxima.quantile(0.9), 0.0);
     maxima.add(0.0, 77.0);
     assert_eq!(maxima.quantile(0.1), 77.0);
+}
+
+#[test]
+fn least_squares_gives_slope_and_intercept_of_a_line() {
+    let points: Vec<_> = (0..8)
+        .map(|i| (f64::from(i), 1234.0 - 5.0 * f64::from(i)))
+        .collect();
+    let (slope, intercept) = least_squares(&points).unwrap();
+    assert!((slope + 5.0).abs() < 1e-9 && (intercept - 1234.0).abs() < 1e-9);
 }

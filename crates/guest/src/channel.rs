@@ -1,12 +1,12 @@
 //! The line to the lab. Every process of the guest writes whole lines to the same serial line; the
 //! tty layer keeps one write(2) together.
 use anyhow::{Context, Result};
-use raw::wire::Line;
+use protocol::wire::Line;
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::{self, OptionalActions, QueueSelector};
 use std::os::fd::OwnedFd;
 
-/// The serial line that both beds give as the first one.
+/// The serial line of both beds.
 const DEFAULT: &str = "/dev/ttyS0";
 
 /// The line to the lab.
@@ -15,7 +15,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Opens the serial line named by `hotset.channel=` on the kernel's command line, else
+    /// Opens the serial line that `hotset.channel=` names on the kernel's command line, else
     /// /dev/ttyS0, and makes it raw.
     pub fn open() -> Result<Channel> {
         let cmdline = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
@@ -23,16 +23,21 @@ impl Channel {
             .split_whitespace()
             .find_map(|word| word.strip_prefix("hotset.channel="))
             .unwrap_or(DEFAULT);
-        let tty = rustix::fs::open(path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty())
-            .with_context(|| format!("opening {path}, the line to the lab"))?;
-        let mut raw = termios::tcgetattr(&tty).with_context(|| format!("{path}: tcgetattr"))?;
-        raw.make_raw();
-        termios::tcsetattr(&tty, OptionalActions::Now, &raw)
+        let tty = rustix::fs::open(
+            path,
+            OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )
+        .with_context(|| format!("opening {path}, the line to the lab"))?;
+        let mut attributes =
+            termios::tcgetattr(&tty).with_context(|| format!("{path}: tcgetattr"))?;
+        attributes.make_raw();
+        termios::tcsetattr(&tty, OptionalActions::Now, &attributes)
             .with_context(|| format!("{path}: tcsetattr"))?;
         Ok(Channel { tty })
     }
 
-    /// The same line, for another thread.
+    /// Duplicates the channel, for another thread.
     pub fn share(&self) -> Result<Channel> {
         Ok(Channel {
             tty: self
@@ -42,13 +47,13 @@ impl Channel {
         })
     }
 
-    /// The same line, to be handed to another program.
+    /// Duplicates the serial line, for another program.
     pub fn line(&self) -> Result<OwnedFd> {
         Ok(self.share()?.tty)
     }
 
-    /// Writes one line. What cannot be said is lost: there is nobody else to tell.
-    pub fn say(&self, line: &Line) {
+    /// Writes one line. A line that cannot be written is lost: there is no other way to report it.
+    pub fn send(&self, line: &Line) {
         let mut text = serde_json::to_vec(line).unwrap_or_default();
         text.push(b'\n');
         let mut rest = &text[..];
@@ -62,18 +67,18 @@ impl Channel {
     }
 
     pub fn observe(&self, name: String, t_ms: f64, value: f64) {
-        self.say(&Line::Observe { t_ms, name, value });
+        self.send(&Line::Observe { t_ms, name, value });
     }
 
     pub fn event(&self, name: &str, detail: String) {
-        self.say(&Line::Event {
+        self.send(&Line::Event {
             t_ms: now_ms(),
             name: name.into(),
             detail,
         });
     }
 
-    /// Waits until the lab has everything.
+    /// Waits until the lab has read everything.
     pub fn drain(&self) {
         let _ = termios::tcdrain(&self.tty);
         let _ = termios::tcflush(&self.tty, QueueSelector::IFlush);
@@ -86,7 +91,7 @@ pub fn now_ms() -> f64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // By libc, not rustix: rustix insists on a vDSO, which User-Mode Linux does not have.
+    // libc, not rustix: rustix needs a vDSO, which User-Mode Linux does not have.
     // SAFETY: clock_gettime(2) writes the struct, which lives through the call.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6

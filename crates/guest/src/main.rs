@@ -1,30 +1,27 @@
 //! `hotset-guest`: PID 1 of the lab's guests, and the workloads that they run.
 //!
-//! As PID 1 it mounts what is needed, makes the settings of `/hotset/spec.json`, plays the scenes and
-//! powers off. As `/init work NAME` it is one process of the worker NAME. It says what it measures
-//! through a serial line, one JSON object a line ([`raw::wire`]): a serial line needs no memory that
-//! is not already there, so it works when the guest is out of memory.
+//! As PID 1 it mounts the kernel's file systems, makes the settings of `/hotset/spec.json`, runs
+//! the scenes and powers off. As `/init work NAME` it is one process of the worker NAME.
+//! Measurements go through a serial line, one JSON object in each line of text ([`protocol::wire`]). A
+//! serial line needs no new memory, so it works when the guest is out of memory.
+mod boot;
 mod channel;
-mod counters;
-mod daemon;
-mod generations;
-mod nodes;
-mod play;
-mod prepare;
-mod selftest;
-mod setup;
-mod systemd;
-mod trace;
-mod watch;
+mod kernel_files;
+mod observe;
+mod paths;
+mod process;
+mod scenes;
+mod spec;
 mod work;
+mod xorshift;
 
-use anyhow::{Context, Result};
+use anyhow::{bail, Result};
+use boot::{cgroups, disks, mounts, prepare, root, settings};
 use channel::Channel;
-use raw::spec::{Failure, GuestSpec, Task};
-use raw::wire::Line;
-
-/// Where the lab puts the orders.
-const SPEC: &str = "/hotset/spec.json";
+use kernel_files::write;
+use protocol::spec::{Failure, Task};
+use protocol::wire::Line;
+use scenes::{selftest, sequence};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -39,72 +36,74 @@ fn main() {
 }
 
 fn init() -> ! {
-    if let Err(error) = setup::mounts() {
+    if let Err(error) = mounts::mount_all() {
         eprintln!("hotset-guest: {error:#}");
-        setup::power_off();
+        mounts::power_off();
     }
     let channel = match Channel::open() {
         Ok(channel) => channel,
         Err(error) => {
             eprintln!("hotset-guest: {error:#}");
-            setup::power_off();
+            mounts::power_off();
         }
     };
     match run(&channel) {
-        Ok(()) => channel.say(&Line::End {
+        Ok(()) => channel.send(&Line::End {
             t_ms: channel::now_ms(),
         }),
-        Err(error) => channel.say(&Line::Error {
+        Err(error) => channel.send(&Line::Error {
             message: format!("{error:#}"),
         }),
     }
     channel.drain();
-    setup::power_off();
-}
-
-fn read_spec() -> Result<GuestSpec> {
-    let text = std::fs::read_to_string(SPEC).with_context(|| format!("reading {SPEC}"))?;
-    serde_json::from_str(&text).with_context(|| format!("in {SPEC}"))
+    mounts::power_off();
 }
 
 fn run(channel: &Channel) -> Result<()> {
-    let spec = read_spec()?;
-    setup::modules()?;
-    channel.say(&setup::hello()?);
+    let spec = spec::read_spec()?;
+    mounts::load_modules()?;
+    channel.send(&mounts::hello()?);
     match &spec.task {
         Task::Boot => Ok(()),
         Task::Selftest { programs, file } => {
             selftest::run(&spec, programs, file.as_deref(), channel)
         }
         Task::Prepare { files } => prepare::run(&spec, files, channel),
-        Task::Play { workload } => {
-            setup::shield()?;
-            let settings = setup::settings(&spec)?;
-            channel.say(&Line::Settings { values: settings });
-            setup::swap(spec.zram_mb)?;
+        Task::Scenes { workload } => {
+            settings::shield()?;
+            let values = settings::apply(&spec)?;
+            channel.send(&Line::Settings { values });
+            disks::zram_swap(spec.zram_mb)?;
             if !spec.disk.device.is_empty() {
-                setup::disk(&spec.disk, true)?;
+                disks::mount_data(&spec.disk, true)?;
             }
             if let Some(scratch) = &spec.scratch {
-                setup::scratch(scratch)?;
+                disks::mount_scratch(scratch)?;
             }
-            setup::cgroups(&spec, workload)?;
-            play::run(&spec, workload, channel)
+            if let Some(disk) = &spec.root {
+                root::mount_root(disk)?;
+            }
+            cgroups::create(&spec, workload)?;
+            let values = settings::apply_to_cgroups(&spec)?;
+            if !values.is_empty() {
+                channel.send(&Line::Settings { values });
+            }
+            sequence::run(&spec, workload, channel)
         }
         Task::Fail { how } => fail(*how),
     }
 }
 
-/// What the lab's own tests boot, to see that it gives up cleanly.
+/// Fails in the given way, for the lab's own tests.
 fn fail(how: Failure) -> Result<()> {
     match how {
         Failure::Panic => {
-            setup::write("/proc/sys/kernel/sysrq", "1")?;
-            setup::write("/proc/sysrq-trigger", "c")
+            write("/proc/sys/kernel/sysrq", "1")?;
+            write("/proc/sysrq-trigger", "c")
         }
         Failure::Hang => loop {
             std::thread::park();
         },
-        Failure::Error => anyhow::bail!("this guest was told to fail"),
+        Failure::Error => bail!("the spec asks this guest to fail"),
     }
 }

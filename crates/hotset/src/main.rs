@@ -1,68 +1,188 @@
 //! The `hotset` command: reads the command line and calls the crate that does the work.
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 mod kernel;
 mod lab;
-mod lab_loop;
-mod late;
+mod manual;
 mod provenance;
 mod record;
 mod replay;
+mod shell;
 mod sim;
 mod status;
-mod status_protect;
 mod trace;
-mod zst;
+mod trial;
 
 /// Keeps a Linux machine's working set in memory, and proves it.
 #[derive(Parser)]
-#[command(name = "hotset", version, about, max_term_width = 100)]
+#[command(name = "hotset", version = version::SHORT, long_version = version::LONG, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    global: shell::Global,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Print the completions of a shell
+    Completions(manual::CompletionsArgs),
     /// Fetch, build and check the kernels that the lab boots
     #[command(subcommand)]
     Kernel(kernel::Command),
-    /// Run experiments on real kernels, and report what they measured
+    /// Run experiments on real kernels, and report the results
     #[command(subcommand)]
     Lab(lab::Command),
+    /// Write the man pages and completions, for `make`
+    #[command(hide = true)]
+    Manual(manual::ManualArgs),
     /// Record samples of this machine's memory, for `hotset replay`
     Record(record::RecordArgs),
-    /// What the daemon would have done, and why, over recorded samples
+    /// Show the daemon's actions and reasons over recorded samples
     Replay(replay::ReplayArgs),
-    /// Replacement policies on traces, Linux's own among them: exact miss counts and curves
+    /// Simulate replacement policies on traces, Linux's own included: exact miss counts and curves
     #[command(subcommand)]
     Sim(sim::Command),
-    /// What the daemon measures, forecasts, has done, and why
+    /// Show the daemon's measurements, forecasts and actions, with reasons
     Status(status::StatusArgs),
-    /// What request traces are like; convert and generate them
+    /// Describe, convert and generate request traces
     #[command(subcommand)]
     Trace(trace::Command),
+    /// Run a command by turns under two settings of this machine, and compare them
+    Trial(trial::TrialArgs),
+    /// A part of trial
+    #[command(hide = true)]
+    TrialKeeper(trial::KeeperArgs),
 }
 
 fn main() -> ExitCode {
-    // Rust ignores SIGPIPE, and then `hotset ... | head` ends in a panic.
+    // A write beyond a limit of a file's size then fails as on a full disk, and what fits can be kept.
+    // SAFETY: nothing else runs yet, and to ignore a signal needs no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    // Rust ignores SIGPIPE, so without this call `hotset ... | head` would end in a panic.
     // SAFETY: nothing else runs yet, and the default action needs no handler.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    let result = match Cli::parse().command {
+    let result = match parsed() {
+        Ok(cli) => {
+            cli.global.apply();
+            run(cli.command)
+        }
+        Err(error) => shell::shown(error, &Cli::command()).map(ExitCode::from),
+    };
+    let result = result.and_then(|code| shell::flush().map(|()| code));
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            shell::error(format!("{error:#}"));
+            ExitCode::from(shell::status_of(&error))
+        }
+    }
+}
+
+fn parsed() -> Result<Cli, clap::Error> {
+    let words = shell::renamed(std::env::args_os());
+    let command = complete_command().color(shell::early_color(&words));
+    let matches = command.try_get_matches_from(words)?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// All commands, with their help texts.
+fn complete_command() -> clap::Command {
+    shell::completed(Cli::command())
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Completions(args) => manual::completions(&args, complete_command()),
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
+        Command::Manual(args) => manual::write(&args, complete_command()),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Sim(command) => sim::run(command),
         Command::Status(args) => status::run(&args),
         Command::Trace(command) => trace::run(command),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("hotset: {error:#}");
-            ExitCode::from(2)
+        Command::Trial(args) => trial::run(&args),
+        Command::TrialKeeper(args) => trial::keeper(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls `check` with each command that has no commands below it, and with its name.
+    fn each(command: &clap::Command, path: &str, check: &mut dyn FnMut(&str, &clap::Command)) {
+        if !command.has_subcommands() {
+            check(path.trim(), command);
         }
+        for below in command.get_subcommands() {
+            each(below, &format!("{path} {}", below.get_name()), check);
+        }
+    }
+
+    fn all(mut check: impl FnMut(&str, &clap::Command)) {
+        let mut count = 0;
+        each(&complete_command(), "", &mut |path, command| {
+            count += 1;
+            check(path, command);
+        });
+        assert!(count > 25, "{count} commands");
+    }
+
+    fn end_of_help(command: &clap::Command) -> String {
+        command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn each_help_ends_with_the_exit_statuses() {
+        all(|path, command| {
+            let text = end_of_help(command);
+            let (_, statuses) = text.split_once("Exit status:\n").expect(path);
+            let found: Vec<&str> = statuses
+                .lines()
+                .filter_map(|line| line.split_whitespace().next())
+                .collect();
+            for status in ["0", "2", "3"] {
+                assert!(found.contains(&status), "{path}: {text}");
+            }
+            assert!(found.contains(&"130") || path == "record", "{path}: {text}");
+        });
+    }
+
+    /// A terminal of 80 columns folds a longer line, and a folded line is two commands when it is copied.
+    #[test]
+    fn no_example_is_longer_than_80_columns() {
+        let mut lines = 0;
+        all(|path, command| {
+            let text = end_of_help(command);
+            let examples = text.split_once("Examples:\n").map_or("", |(_, rest)| rest);
+            for line in examples.lines().take_while(|line| !line.is_empty()) {
+                assert!(line.chars().count() <= 80, "{path}: {line}");
+                lines += 1;
+            }
+        });
+        assert!(lines > 40, "{lines} lines of examples");
+    }
+
+    #[test]
+    fn json_is_promised_in_one_of_three_wordings() {
+        let mut found = std::collections::BTreeSet::new();
+        all(|path, command| {
+            let json = command
+                .get_arguments()
+                .find(|argument| argument.get_long() == Some("json"));
+            if let Some(json) = json {
+                let text = json.get_help().map(ToString::to_string).unwrap_or_default();
+                let known = [shell::JSON, shell::JSON_LINES, shell::JSON_SUMMARY];
+                assert!(known.contains(&text.as_str()), "{path}: {text}");
+                found.insert(text);
+            }
+        });
+        assert_eq!(found.len(), 3);
     }
 }

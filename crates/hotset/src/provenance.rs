@@ -1,7 +1,7 @@
-//! What a page of results says of itself: the command, the file, the program.
-use crate::late::Late;
+//! The origin of a page of results: the command, the file, the program.
 use anyhow::{Context, Result};
-use kbuild::progress::Unit;
+use names::shown;
+use progress::{Delayed, Unit};
 use report::format::number;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Small print: which program, and when.
+/// The program's version, and today's date.
 pub fn made() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |since| since.as_secs());
@@ -20,29 +20,36 @@ pub fn made() -> String {
     )
 }
 
-/// The command line as a shell takes it.
+/// The command line, as a shell takes it.
 pub fn command() -> String {
-    let words = std::env::args_os().enumerate().map(|(place, word)| {
+    let arguments = std::env::args_os().enumerate().map(|(place, word)| {
         let word = word.to_string_lossy().into_owned();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=%+@".contains(c);
-        match (place, !word.is_empty() && word.chars().all(plain)) {
-            // Where the program lies says nothing of what was asked.
-            (0, _) => "hotset".to_string(),
-            (_, true) => word,
-            (_, false) => format!("'{}'", word.replace('\'', r"'\''")),
+        // The program's path does not change its results.
+        match place {
+            0 => "hotset".to_string(),
+            _ => quoted(&word),
         }
     });
-    words.collect::<Vec<_>>().join(" ")
+    arguments.collect::<Vec<_>>().join(" ")
 }
 
-/// Rows of the file's name, bytes and checksum; of standard input, which is gone, the name only.
+/// A word of a shell's command line, quoted where it must be.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=%+@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Rows with the file's name, bytes and checksum. Standard input cannot be read twice: it has a name only.
 ///
 /// # Errors
-/// The file's.
+/// When the file cannot be read.
 pub fn file(path: &Path) -> Result<Vec<(String, String)>> {
     let name = match path.as_os_str() == "-" {
         true => "standard input".to_string(),
-        false => path.display().to_string(),
+        false => shown(path).to_string(),
     };
     let mut rows = vec![("File".to_string(), name)];
     // A pipe cannot be read a second time.
@@ -55,11 +62,11 @@ pub fn file(path: &Path) -> Result<Vec<(String, String)>> {
 }
 
 fn checksum(path: &Path) -> Result<(u64, String)> {
-    let named = || format!("cannot read {}", path.display());
+    let named = || format!("{}: cannot read", shown(path));
     let mut file = File::open(path).with_context(named)?;
     let length = file.metadata().with_context(named)?.len();
-    let what = format!("SHA-256 of {}", path.display());
-    let late = Late::new(what, Some(length), Unit::Bytes);
+    let title = format!("SHA-256 of {}", shown(path));
+    let late = Delayed::new(title, Some(length), Unit::Bytes);
     let (mut hash, mut done) = (Sha256::new(), 0);
     let mut buffer = vec![0; 1 << 16];
     loop {

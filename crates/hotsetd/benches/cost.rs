@@ -1,10 +1,10 @@
-//! What the daemon costs: CPU a sample, memory, wakeups. On this machine's real /proc, in a dry run,
+//! The cost of the daemon: CPU a sample, memory, wakeups. On this machine's real /proc, in a dry run,
 //! which writes nothing; memory also locked, on a copy of /proc's files.
 //!
 //! `cargo bench -p hotsetd`; seconds of watching as an argument: `cargo bench -p hotsetd -- 120`.
-use hotsetd::config::Config;
-use hotsetd::daemon::Daemon;
-use hotsetd::log::Log;
+use hotsetd::config::settings::Config;
+use hotsetd::runtime::daemon::Daemon;
+use hotsetd::telemetry::log::Log;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -39,20 +39,24 @@ fn samples(root: &Path) -> Vec<f64> {
     costs
 }
 
-/// A quick look, and one at every process: CPU milliseconds, means.
-fn looks(root: &Path) -> (f64, f64) {
-    use hotsetd::protect::{eyes::Eyes, marks::Marks, processes::Processes};
-    let mut eyes = Eyes::new(root);
-    let mut processes = Processes::open(root, eyes.page_size()).expect("/proc");
-    let begun = hotsetd::harden::cpu_s();
+/// CPU of a quick sample, and of a sample of every process: milliseconds, means.
+fn quick_samples(root: &Path) -> (f64, f64) {
+    use hotsetd::observe::fast_sampler::FastSampler;
+    use hotsetd::os::clock::Clock;
+    use hotsetd::protect::oom::{processes::Processes, rules::Rules};
+    let mut fast = FastSampler::new(root, Clock::System);
+    let mut processes = Processes::open(root, fast.page_size()).expect("/proc");
+    let begun = hotsetd::os::process::cpu_s();
     for _ in 0..SAMPLES {
-        eyes.look(false, 0, |seen| std::hint::black_box(seen.now_s));
+        fast.sample(false, 0, |seen| std::hint::black_box(seen.now_s));
     }
-    let middle = hotsetd::harden::cpu_s();
+    let middle = hotsetd::os::process::cpu_s();
     for _ in 0..100 {
-        processes.look(0.0, &Marks::default()).expect("/proc");
+        processes
+            .sample(0.0, 0.0, &Rules::default())
+            .expect("/proc");
     }
-    let end = hotsetd::harden::cpu_s();
+    let end = hotsetd::os::process::cpu_s();
     let mean = |seconds: f64, count: f64| seconds * 1e3 / count;
     (
         mean(middle - begun, SAMPLES as f64),
@@ -126,11 +130,11 @@ fn main() {
         at(0.99)
     );
 
-    let (calm, scan) = looks(Path::new("/"));
-    println!("CPU a quick look of [protect]: {calm:.4} ms, of every process {scan:.4} ms");
+    let (calm, scan) = quick_samples(Path::new("/"));
+    println!("CPU a quick sample of [protect]: {calm:.4} ms, of every process {scan:.4} ms");
 
     let dry = start(&["--dry-run", "--log", "stderr"]);
-    // The first samples are close together: it knows nothing yet.
+    // The first samples are close together: the daemon knows nothing yet.
     std::thread::sleep(Duration::from_secs(40));
     let wakes = of(&dry, "status", "voluntary_ctxt_switches:");
     std::thread::sleep(Duration::from_secs(seconds));

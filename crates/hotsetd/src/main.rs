@@ -1,133 +1,151 @@
 //! `hotsetd`: reads the command line and the configuration, and runs.
-use hotsetd::cli::{Mode, Options, HELP};
-use hotsetd::config::Config;
-use hotsetd::log::{Level, Log};
-use hotsetd::protect::herald;
-use hotsetd::{act, daemon, import, load, run};
+use hotsetd::actuate::apply;
+use hotsetd::config::check::Problem;
+use hotsetd::config::cli::{Mode, Options, HELP};
+use hotsetd::config::settings::Config;
+use hotsetd::config::summary::summary;
+use hotsetd::config::{file, memoptimizer, notes::notes};
+use hotsetd::os::standard_streams::{complain, print};
+use hotsetd::protect::oom::notifier;
+use hotsetd::runtime::{event_loop, lock_file, restore, startup};
+use hotsetd::telemetry::log::{Level, Log};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A wrong option or configuration.
+/// Exit status: an option or the configuration is wrong. The unit does not start the daemon again.
 const WRONG: u8 = 2;
+/// Exit status: a failure, such as a file that cannot be read.
+const FAILED: u8 = 3;
+/// Exit status: the reader of standard output has gone. A shell shows SIGPIPE as this number.
+const NO_READER: u8 = 141;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     if arguments
         .next()
-        .is_some_and(|first| first == herald::OPTION)
+        .is_some_and(|first| first == notifier::OPTION)
     {
-        herald::run(arguments);
+        notifier::run(arguments);
         return ExitCode::SUCCESS;
     }
-    let options = match Options::parse(std::env::args_os().skip(1)) {
-        Ok(options) => options,
-        Err(words) => {
-            eprintln!("hotsetd: {words}");
-            return ExitCode::from(WRONG);
-        }
-    };
+    let options = Options::parse(std::env::args_os().skip(1)).map_err(|text| {
+        complain(format_args!("{text}"));
+        ExitCode::from(WRONG)
+    });
+    match options.and_then(run) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(code) => code,
+    }
+}
+
+/// The program's task. An error is reported, and is an exit status.
+fn run(options: Options) -> Result<(), ExitCode> {
     match &options.mode {
-        Mode::Help => print!("{HELP}"),
-        Mode::Version => println!("hotsetd {}", env!("CARGO_PKG_VERSION")),
-        Mode::ImportConfig(path) => return import_config(path),
-        Mode::CheckConfig => {
-            return configuration(&options).map_or_else(|code| code, |_| ExitCode::SUCCESS)
-        }
-        Mode::Restore => return restore(&options),
-        Mode::Run => return go(&options),
+        Mode::Help => show(HELP),
+        Mode::Version => show(&format!("hotsetd {}\n", version::LONG)),
+        Mode::ImportConfig(path) => import_config(path),
+        Mode::CheckConfig => check_config(&options),
+        Mode::Restore => give_back(&options),
+        Mode::Run => go(options),
     }
-    ExitCode::SUCCESS
 }
 
-/// The configuration with the options laid over it; what is wrong with it is told.
+/// Reports a failure.
+fn failed(what: &str, error: &io::Error) -> ExitCode {
+    let error = names::io_error(error);
+    complain(format_args!("{what}: {error}"));
+    ExitCode::from(FAILED)
+}
+
+/// Writes a text to standard output.
+fn show(text: &str) -> Result<(), ExitCode> {
+    print(text).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => ExitCode::from(NO_READER),
+        _ => failed("standard output", &error),
+    })
+}
+
+/// Reports errors of a configuration.
+fn refused(problems: Vec<Problem>) -> ExitCode {
+    let unreadable = problems.iter().any(|problem| problem.unreadable);
+    for problem in problems {
+        complain(format_args!("{problem}"));
+    }
+    ExitCode::from(if unreadable { FAILED } else { WRONG })
+}
+
+/// The configuration with the options laid over it.
 fn configuration(options: &Options) -> Result<Config, ExitCode> {
-    match load::load(&options.config_path(), options.config.is_some()) {
-        Ok(mut config) => {
-            options.override_config(&mut config);
-            Ok(config)
-        }
-        Err(problems) => {
-            for problem in problems {
-                eprintln!("hotsetd: {problem}");
-            }
-            Err(ExitCode::from(WRONG))
-        }
-    }
+    startup::check_root(&options.root).map_err(|error| failed("--root", &error))?;
+    let loaded = file::load(&options.config_path(), options.config.is_some());
+    let mut config = loaded.map_err(refused)?;
+    options.override_config(&mut config);
+    Ok(config)
 }
 
-fn import_config(path: &Path) -> ExitCode {
-    let text = match std::fs::read(path) {
-        // Whatever is not UTF-8 can only be a comment or a mistake.
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) => {
-            eprintln!("hotsetd: {}: {error}", path.display());
-            return ExitCode::FAILURE;
-        }
-    };
-    match import::import(path, &text) {
-        Ok(imported) => {
-            for problem in &imported.left_out {
-                eprintln!("hotsetd: {problem}");
-            }
-            print!("{}", imported.text);
-            ExitCode::SUCCESS
-        }
-        Err(problems) => {
-            for problem in problems {
-                eprintln!("hotsetd: {problem}");
-            }
-            ExitCode::from(WRONG)
-        }
-    }
+fn check_config(options: &Options) -> Result<(), ExitCode> {
+    startup::check_root(&options.root).map_err(|error| failed("--root", &error))?;
+    let read = file::read(&options.config_path(), options.config.is_some());
+    let (config, layers) = read.map_err(refused)?;
+    let notes = notes(&config, &layers, &options.root);
+    show(&summary(&layers, &notes))
 }
 
-fn restore(options: &Options) -> ExitCode {
-    let config = match configuration(options) {
-        Ok(config) => config,
-        Err(code) => return code,
-    };
-    // What a running daemon has set is not left behind.
-    let _instance = match run::take_instance(options) {
-        Ok(instance) => instance,
-        Err(error) => {
-            eprintln!("hotsetd: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
+fn import_config(path: &Path) -> Result<(), ExitCode> {
+    let imported = memoptimizer::import_file(path).map_err(refused)?;
+    for problem in &imported.left_out {
+        complain(format_args!("{problem}"));
+    }
+    show(&imported.text)
+}
+
+fn give_back(options: &Options) -> Result<(), ExitCode> {
+    let config = configuration(options)?;
+    if config.dry_run {
+        // Not even the lock is taken: that is a file.
+        let mut log = Log::open(config.log, config.verbosity);
+        let all = restore::open_knobs(&options.root, &config, &mut log)
+            .and_then(restore::readable)
+            .map(|knobs| apply::would_give_back(&knobs, &mut log));
+        return ended(all, &mut log, "journal");
+    }
+    // A running daemon would write the knobs again, so the lock is taken.
+    let _instance = lock_file::take(&options.root).map_err(|error| failed("--restore", &error))?;
     let mut log = Log::open(config.log, config.verbosity);
-    hotsetd::protect::reads::tidy(&options.root);
-    match daemon::open_knobs(&options.root, &config, &mut log) {
-        Ok(mut knobs) => match act::give_back(&mut knobs, &mut log) {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
-        },
-        Err(error) => {
-            log.line(Level::Error, "journal", format_args!("{error}"));
-            ExitCode::FAILURE
-        }
-    }
+    hotsetd::protect::mlock::read_events::remove_stale_instance(&options.root);
+    let all = restore::open_knobs(&options.root, &config, &mut log)
+        .and_then(restore::readable)
+        .map(|mut knobs| apply::give_back(&mut knobs, &mut log));
+    ended(all, &mut log, "journal")
 }
 
-fn go(options: &Options) -> ExitCode {
-    let config = match configuration(options) {
-        Ok(config) => config,
-        Err(code) => return code,
-    };
+fn go(mut options: Options) -> Result<(), ExitCode> {
+    let config = configuration(&options)?;
+    startup::check_files(&options.root).map_err(|error| failed("--root", &error))?;
     if options.background {
-        if let Err(error) = hotsetd::harden::detach() {
-            eprintln!("hotsetd: cannot detach: {error}");
-            return ExitCode::FAILURE;
-        }
+        // Detached, standard error is gone, and a log that falls back on it is lost.
+        config.log.check().map_err(|error| {
+            let text = format!("{error}; name another target by --log, or stay in the foreground");
+            failed("--background", &io::Error::new(error.kind(), text))
+        })?;
+        let detached = options.make_absolute();
+        detached
+            .and_then(|()| hotsetd::os::process::detach())
+            .map_err(|error| failed("--background", &error))?;
     }
     let log = Log::open(config.log, config.verbosity);
     let (target, verbosity) = (config.log, config.verbosity);
-    match run::run(options, config, log) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            let mut log = Log::open(target, verbosity);
-            log.line(Level::Error, "daemon", format_args!("{error}"));
-            ExitCode::FAILURE
-        }
+    let all = event_loop::run(&options, config, log);
+    ended(all, &mut Log::open(target, verbosity), "daemon")
+}
+
+/// The exit status of a run that gives knobs back: `Ok(false)` where some could not be.
+fn ended(all: io::Result<bool>, log: &mut Log, module: &str) -> Result<(), ExitCode> {
+    match all {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        Err(error) => log.line(Level::Error, module, format_args!("{error}")),
     }
+    Err(ExitCode::from(FAILED))
 }

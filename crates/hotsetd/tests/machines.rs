@@ -1,7 +1,7 @@
-//! The loop on recorded machines: kernels 4.18 to 7.3, one node and many.
-use hotsetd::config::Config;
-use hotsetd::daemon::Daemon;
-use hotsetd::log::Log;
+//! Rounds of the daemon on recorded machines: kernels 4.18 to 7.3, one node and many.
+use hotsetd::config::settings::Config;
+use hotsetd::runtime::daemon::Daemon;
+use hotsetd::telemetry::log::Log;
 use std::path::{Path, PathBuf};
 
 fn copy(from: &Path, to: &Path) {
@@ -11,7 +11,7 @@ fn copy(from: &Path, to: &Path) {
         let there = to.join(path.file_name().unwrap());
         match path.is_dir() {
             true => copy(&path, &there),
-            // Not its mode: what is read-only on a machine may be so here.
+            // The mode is not copied: a file that is read-only on a machine must be writable here.
             false => std::fs::write(&there, std::fs::read(&path).unwrap()).unwrap(),
         }
     }
@@ -28,7 +28,7 @@ fn machines() -> Vec<PathBuf> {
 }
 
 #[test]
-fn it_runs_on_every_recorded_machine_and_leaves_it_as_it_was() {
+fn the_daemon_runs_on_every_recorded_machine_and_leaves_it_as_it_was() {
     let machines = machines();
     assert!(machines.len() > 5, "{machines:?}");
     for machine in machines {

@@ -1,61 +1,67 @@
-//! Clears the cache of what today's kernels are not made of.
+//! Clears the cache of sources, kernels and objects that are no longer needed.
+use crate::build::request::Request;
 use crate::build::Recipe;
 use crate::cache::{self, Cache};
+use crate::fetch::{debian, source};
 use crate::flavour::Flavour;
-use crate::request::Request;
-use crate::{debian, rooms, source, version};
+use crate::{layout, version};
 use anyhow::{bail, Context, Result};
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Something unfinished that is older was left by a process that is gone.
+/// Age of an unfinished entry whose process is taken to be gone.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
-/// Something of the cache that can go.
+/// An entry of the cache that can be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub path: PathBuf,
-    /// Why it can go: "an older Linux 7.3", "objects of another source".
+    /// Why it can be removed: "an older kernel of its line", "objects of another source".
     pub why: &'static str,
-    /// What its going frees, with what goes before it: trees share files by hard links.
+    /// Bytes that its removal frees, after the items before it are removed: trees share files by
+    /// hard links.
     pub bytes: u64,
 }
 
-/// What can go: sources and images that are not the newest of their line, kernels and objects that
-/// no configuration and series of `kernel_dir` makes from the newest sources with today's compiler,
-/// and what interrupted processes left. With `all`, everything that hotset can make or fetch again.
+/// Finds the entries of the cache that can be removed.
+///
+/// * Sources and images that are not the newest of their line.
+/// * Kernels and objects that no configuration and series of `kernel_dir` makes from the newest
+///   sources with the present compiler.
+/// * Unfinished entries of interrupted processes.
+/// * With `all`: every entry that hotset can make or fetch again.
 ///
 /// # Errors
-/// When a series or a fragment cannot be read, or the compiler not be asked.
+/// When a series or a fragment cannot be read, or the compiler cannot be run.
 pub fn plan(cache: &Cache, kernel_dir: Option<&Path>, all: bool) -> Result<Vec<Item>> {
     let mut found: Vec<(PathBuf, &'static str)> = Vec::new();
-    let rooms = ["source", "debian", "kernel", "work", "apt", "disk"];
-    for room in rooms {
-        for path in entries(&cache.root().join(room)) {
+    let folders = ["source", "debian", "kernel", "work", "apt", "disk", "root"];
+    for folder in folders {
+        for path in entries(&cache.root().join(folder)) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if name.starts_with(".partial-") && (all || abandoned(&path)) {
                 found.push((path, "left by an interrupted hotset"));
             } else if all && cache::is_finished(&name) {
-                found.push((path, "can be had again"));
+                found.push((path, "can be made or fetched again"));
             }
         }
     }
     if !all {
-        let kernel_dir = kernel_dir.map_or_else(rooms::kernel_dir, |dir| Ok(dir.into()))?;
+        let kernel_dir = kernel_dir.map_or_else(layout::kernel_dir, |dir| Ok(dir.into()))?;
         let kept = Kept::find(cache, &kernel_dir)?;
-        for (room, keep, why) in [
+        for (folder, keep, why) in [
             ("source", &kept.sources, "an older kernel of its line"),
             ("debian", &kept.debian, "an older kernel of its line"),
             (
                 "kernel",
                 &kept.kernels,
-                "no series or configuration here makes it",
+                "no present series or configuration makes it",
             ),
-            ("work", &kept.workshops, "objects of another source"),
+            ("work", &kept.build_trees, "objects of another source"),
         ] {
-            for path in entries(&cache.root().join(room)) {
+            for path in entries(&cache.root().join(folder)) {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 if cache::is_finished(&name) && !keep.contains(name.as_ref()) {
                     found.push((path.clone(), why));
@@ -67,12 +73,12 @@ pub fn plan(cache: &Cache, kernel_dir: Option<&Path>, all: bool) -> Result<Vec<I
     sized(found)
 }
 
-/// Removes what [`plan`] found.
+/// Removes the entries that [`plan`] found.
 ///
 /// # Errors
-/// When another hotset is at work in the cache, or something cannot be removed.
+/// When another process holds a lock of the cache, or an entry cannot be removed.
 pub fn remove(cache: &Cache, items: &[Item]) -> Result<()> {
-    // Held to the end, so that nobody begins to work on what goes.
+    // The locks are held to the end: no process may begin to work on an entry that is being removed.
     let mut locks = Vec::new();
     for dir in lock_dirs(cache) {
         for path in entries(&dir) {
@@ -89,9 +95,9 @@ pub fn remove(cache: &Cache, items: &[Item]) -> Result<()> {
     for item in items {
         let path = &item.path;
         let gone = match (path.parent(), path.file_name()) {
-            // Renamed first: cut off half-way, it must not look whole.
-            (Some(room), Some(name)) if cache::is_finished(&name.to_string_lossy()) => {
-                let gone = room.join(format!(".partial-clean-{}", name.to_string_lossy()));
+            // The entry is renamed first: an interrupted removal must not leave an entry that seems whole.
+            (Some(folder), Some(name)) if cache::is_finished(&name.to_string_lossy()) => {
+                let gone = folder.join(format!(".partial-clean-{}", name.to_string_lossy()));
                 std::fs::rename(path, &gone).with_context(|| path.display().to_string())?;
                 gone
             }
@@ -108,21 +114,21 @@ pub fn remove(cache: &Cache, items: &[Item]) -> Result<()> {
 }
 
 fn lock_dirs(cache: &Cache) -> Vec<PathBuf> {
-    let mut dirs: Vec<PathBuf> = ["source", "debian", "work"]
+    let mut dirs: Vec<PathBuf> = ["source", "debian", "work", "root"]
         .iter()
-        .map(|room| cache.root().join(room))
+        .map(|folder| cache.root().join(folder))
         .collect();
     dirs.extend(entries(&cache.root().join("apt")));
     dirs
 }
 
-/// Names in each room of what is needed.
+/// Names of the entries that are needed, by folder of the cache.
 #[derive(Default)]
 struct Kept {
     sources: BTreeSet<String>,
     debian: BTreeSet<String>,
     kernels: BTreeSet<String>,
-    workshops: BTreeSet<String>,
+    build_trees: BTreeSet<String>,
 }
 
 impl Kept {
@@ -139,7 +145,7 @@ impl Kept {
                 continue;
             };
             kept.sources.insert(name(&source.dir));
-            for (arch, variant) in rooms::configurations(kernel_dir)? {
+            for (arch, variant) in layout::configurations(kernel_dir)? {
                 for flavour in Flavour::ALL {
                     let request = Request {
                         arch: arch.clone(),
@@ -154,7 +160,7 @@ impl Kept {
                     }
                     let recipe = Recipe::of(&request, &mut |_| {})?;
                     kept.kernels.insert(recipe.key());
-                    kept.workshops.insert(recipe.workshop_name());
+                    kept.build_trees.insert(recipe.build_tree_name());
                 }
             }
         }
@@ -162,7 +168,7 @@ impl Kept {
     }
 }
 
-/// What is in a directory; nothing if it is not there.
+/// The entries of a directory; none if it does not exist.
 fn entries(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
@@ -177,7 +183,8 @@ fn abandoned(path: &Path) -> bool {
     })
 }
 
-/// Adds to each what it frees. A file with other links frees its blocks only with the last of them.
+/// Adds the bytes that each removal frees. A file with several links frees its blocks only with the
+/// last of them.
 fn sized(found: Vec<(PathBuf, &'static str)>) -> Result<Vec<Item>> {
     let mut links: HashMap<(u64, u64), u64> = HashMap::new();
     let mut items = Vec::new();

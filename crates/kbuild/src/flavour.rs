@@ -5,11 +5,11 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Which patches a kernel carries. Written as in experiments: "vanilla", "series", "swappiness",
-/// "both", "generations", "debian".
+/// "both", "generations", "debian". A kernel with the patches of another folder is "foreign".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavour {
-    /// None, built from the same source.
+    /// No patches, built from the same source.
     Vanilla,
     /// The protection series, `kernel/series/LINE`.
     Series,
@@ -20,11 +20,14 @@ pub enum Flavour {
     /// Patches of the test bed, `kernel/testbed/LINE-generations`, for experiments alone: MGLRU with
     /// 32 generations and a threshold for the anonymous ones.
     Generations,
-    /// Debian's own binary package, as it is: see [`crate::debian`].
+    /// Debian's own binary package, unchanged: see [`crate::fetch::debian`].
     Debian,
+    /// Patches that are not ours, from a folder of the caller. The folder asks for it, never its name.
+    Foreign,
 }
 
 impl Flavour {
+    /// The flavours that can be asked for by name.
     pub const ALL: [Flavour; 6] = [
         Flavour::Vanilla,
         Flavour::Series,
@@ -34,11 +37,11 @@ impl Flavour {
         Flavour::Debian,
     ];
 
-    /// The series that are laid over the source, in order, by what [`crate::rooms::series_dir`]
-    /// puts behind the line.
+    /// The series that are applied to the source, in order, by the name that
+    /// [`crate::layout::series_dir`] takes.
     pub fn series(self) -> &'static [Option<&'static str>] {
         match self {
-            Flavour::Vanilla | Flavour::Debian => &[],
+            Flavour::Vanilla | Flavour::Debian | Flavour::Foreign => &[],
             Flavour::Series => &[None],
             Flavour::Swappiness => &[Some("swappiness")],
             Flavour::Both => &[None, Some("swappiness-on-protection")],
@@ -46,15 +49,15 @@ impl Flavour {
         }
     }
 
-    /// The folder of `kernel/` that they are in.
-    pub fn room(self) -> &'static str {
+    /// The folder of `kernel/` with the series.
+    pub fn folder(self) -> &'static str {
         match self {
             Flavour::Generations => "testbed",
             _ => "series",
         }
     }
 
-    /// Behind the version, in tables: "7.3.4 + hotset series".
+    /// The part behind the version in tables: "7.3.4 + hotset series".
     pub fn label(self) -> &'static str {
         match self {
             Flavour::Vanilla => "vanilla",
@@ -63,10 +66,11 @@ impl Flavour {
             Flavour::Both => "+ both series",
             Flavour::Generations => "+ 32 generations",
             Flavour::Debian => "Debian",
+            Flavour::Foreign => "+ foreign patches",
         }
     }
 
-    /// Behind the release's name: `uname -r` tells a patched kernel from a plain one.
+    /// The suffix of the release's name: `uname -r` shows whether a kernel is patched.
     pub fn suffix(self) -> &'static str {
         match self {
             Flavour::Vanilla | Flavour::Debian => "",
@@ -74,11 +78,12 @@ impl Flavour {
             Flavour::Swappiness => "-hotset-swappiness",
             Flavour::Both => "-hotset-both",
             Flavour::Generations => "-hotset-generations",
+            Flavour::Foreign => "-foreign",
         }
     }
 
-    /// As experiments and the command line write it.
-    pub fn word(self) -> &'static str {
+    /// The name in experiments and on the command line.
+    pub fn name(self) -> &'static str {
         match self {
             Flavour::Vanilla => "vanilla",
             Flavour::Series => "series",
@@ -86,13 +91,14 @@ impl Flavour {
             Flavour::Both => "both",
             Flavour::Generations => "generations",
             Flavour::Debian => "debian",
+            Flavour::Foreign => "foreign",
         }
     }
 }
 
 impl fmt::Display for Flavour {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }
 
@@ -104,12 +110,16 @@ impl FromStr for Flavour {
         if text == "protection" {
             return Ok(Flavour::Series);
         }
-        match Flavour::ALL.into_iter().find(|it| it.word() == text) {
+        match Flavour::ALL.into_iter().find(|it| it.name() == text) {
             Some(flavour) => Ok(flavour),
-            None => bail!(
-                "{text:?}: there is {}",
-                Flavour::ALL.map(Flavour::word).join(", ")
-            ),
+            None => {
+                let known = Flavour::ALL.map(Flavour::name);
+                bail!(
+                    "unknown set of patches {text:?}: expected one of {}{}",
+                    known.join(", "),
+                    names::suggestion(text, known)
+                )
+            }
         }
     }
 }
@@ -121,12 +131,16 @@ mod tests {
     #[test]
     fn every_flavour_is_read_as_it_is_written() {
         for flavour in Flavour::ALL {
-            assert_eq!(flavour.word().parse::<Flavour>().unwrap(), flavour);
+            assert_eq!(flavour.name().parse::<Flavour>().unwrap(), flavour);
             // Experiments are read by serde.
             let json = serde_json::to_string(&flavour).unwrap();
             assert_eq!(json, format!("\"{flavour}\""));
         }
         assert_eq!("protection".parse::<Flavour>().unwrap(), Flavour::Series);
         assert!("none".parse::<Flavour>().is_err());
+        assert!(
+            "foreign".parse::<Flavour>().is_err(),
+            "a folder asks for it"
+        );
     }
 }

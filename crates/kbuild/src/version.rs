@@ -22,6 +22,15 @@ pub const KNOWN: [Line; 2] = [
 ];
 
 impl Line {
+    /// The line of a version such as "7.3.4"; none where the text is no version.
+    pub fn of_version(text: &str) -> Option<Line> {
+        let mut parts = text.split('.').map(str::parse);
+        match (parts.next()?, parts.next()?) {
+            (Ok(major), Ok(minor)) => Some(Line { major, minor }),
+            _ => None,
+        }
+    }
+
     /// Debian's source package of this line.
     pub fn package(self) -> String {
         format!("linux-source-{self}")
@@ -46,18 +55,20 @@ impl fmt::Display for Line {
 impl FromStr for Line {
     type Err = anyhow::Error;
 
-    /// Accepts "7.3" and, for kindness, "7.3.4" and "v7.3".
+    /// Accepts "7.3" alone. Of "7.3.4" nobody could rely on the 4: Debian has one version of a line.
     fn from_str(text: &str) -> Result<Line> {
-        let mut parts = text.trim_start_matches('v').split('.');
-        let mut next = || parts.next().and_then(|part| part.parse::<u32>().ok());
-        match (next(), next()) {
-            (Some(major), Some(minor)) => Ok(Line { major, minor }),
-            _ => bail!("{text:?} is not a kernel version such as 7.3"),
+        match Line::of_version(text.trim_start_matches('v')) {
+            Some(line) if line.to_string() == text => Ok(line),
+            Some(line) => bail!(
+                "{text} is not a line of kernels: write {line}, for which Debian's newest {line}.x is taken; \
+                 --tree FOLDER takes any other"
+            ),
+            None => bail!("{text:?} is not a kernel version such as 7.3"),
         }
     }
 }
 
-/// What a tree's top Makefile says that it is, "7.3.4" or "7.4.0-rc2".
+/// The version in a tree's top Makefile, "7.3.4" or "7.4.0-rc2".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     pub major: u32,
@@ -124,13 +135,18 @@ mod tests {
     #[test]
     fn lines_are_read_and_written() {
         assert_eq!("7.3".parse::<Line>().unwrap(), KNOWN[0]);
-        assert_eq!("v6.12.40".parse::<Line>().unwrap().to_string(), "6.12");
+        for other in ["6.12.5", "v6.12", "6.12-rc1", "6.012"] {
+            assert!(other.parse::<Line>().is_err(), "{other}");
+        }
+        let error = "6.12.5".parse::<Line>().unwrap_err().to_string();
+        assert!(error.contains("write 6.12,"), "{error}");
+        assert_eq!(Line::of_version("7.3.4"), Some(KNOWN[0]));
         assert!("seven".parse::<Line>().is_err());
         assert!("7".parse::<Line>().is_err());
     }
 
     #[test]
-    fn a_makefile_tells_its_version() {
+    fn a_makefile_gives_its_version() {
         let text = "# SPDX\nVERSION = 7\nPATCHLEVEL = 4\nSUBLEVEL = 0\nEXTRAVERSION = -rc2\n";
         assert_eq!(Version::of_makefile(text).unwrap().to_string(), "7.4.0-rc2");
         assert!(Version::of_makefile("all:\n\ttrue\n").is_none());

@@ -1,36 +1,36 @@
-//! What `hotset kernel clean` takes, and what it must leave.
+//! `hotset kernel clean`: the entries that it removes, and those that it keeps.
 use kbuild::cache::{self, Cache};
 use kbuild::clean::{plan, remove};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-struct Room {
+struct Fixture {
     dir: tempfile::TempDir,
 }
 
-impl Room {
-    fn new() -> Room {
-        let room = Room {
+impl Fixture {
+    fn new() -> Fixture {
+        let fixture = Fixture {
             dir: tempfile::tempdir().unwrap(),
         };
         for dir in ["kernel/config", "kernel/series/7.3"] {
-            fs::create_dir_all(room.path(dir)).unwrap();
+            fs::create_dir_all(fixture.path(dir)).unwrap();
         }
-        room.write("kernel/config/um.config", "CONFIG_A=y\n");
+        fixture.write("kernel/config/um.config", "CONFIG_A=y\n");
         let patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
-        room.write("kernel/series/7.3/0001-x.patch", patch);
+        fixture.write("kernel/series/7.3/0001-x.patch", patch);
         for patch in [3, 4] {
             let tree = format!("cache/source/linux-7.3.{patch}");
             let version = format!("VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = {patch}\n");
-            room.write(&format!("{tree}/Makefile"), &version);
+            fixture.write(&format!("{tree}/Makefile"), &version);
             let note = format!(r#"{{"package":"p","version":"7.3.{patch}-1","sha256":""}}"#);
-            room.write(&format!("{tree}/.hotset-source.json"), &note);
+            fixture.write(&format!("{tree}/.hotset-source.json"), &note);
         }
-        room.write("cache/kernel/0123/linux", "an image of another day");
-        room.write("cache/kernel/.partial-0123-x/linux", "half an image");
-        room.write("cache/work/7.3-um-0123456789/obj/x.o", "objects");
-        room.write("cache/disk/1-1mb.ext4", "a data disk");
-        room
+        fixture.write("cache/kernel/0123/linux", "an image of another day");
+        fixture.write("cache/kernel/.partial-0123-x/linux", "half an image");
+        fixture.write("cache/work/7.3-um-0123456789/obj/x.o", "objects");
+        fixture.write("cache/disk/1-1mb.ext4", "a data disk");
+        fixture
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -59,66 +59,66 @@ impl Room {
 }
 
 #[test]
-fn what_today_needs_stays_and_the_rest_goes() {
-    let room = Room::new();
+fn sources_and_objects_that_todays_kernels_need_stay() {
+    let fixture = Fixture::new();
     // A tree by hard links frees nothing while the other is there.
     let tree = "cache/work/7.3-um-0123456789/src";
-    fs::create_dir_all(room.path(tree)).unwrap();
-    room.write("cache/source/linux-7.3.4/big", &"x".repeat(1 << 20));
-    let big = room.path("cache/source/linux-7.3.4/big");
-    fs::hard_link(big, room.path(&format!("{tree}/big"))).unwrap();
+    fs::create_dir_all(fixture.path(tree)).unwrap();
+    fixture.write("cache/source/linux-7.3.4/big", &"x".repeat(1 << 20));
+    let big = fixture.path("cache/source/linux-7.3.4/big");
+    fs::hard_link(big, fixture.path(&format!("{tree}/big"))).unwrap();
 
     let gone = [
         "kernel/0123",
         "source/linux-7.3.3",
         "work/7.3-um-0123456789",
     ];
-    assert_eq!(room.names(false), gone);
-    let items = room.plan(false);
+    assert_eq!(fixture.names(false), gone);
+    let items = fixture.plan(false);
     assert!(items.iter().all(|item| item.bytes > 0));
     assert!(items.iter().all(|item| item.bytes < 1 << 20), "{items:?}");
     assert!(
-        room.path("cache/kernel/0123").exists(),
+        fixture.path("cache/kernel/0123").exists(),
         "a plan does nothing"
     );
-    remove(&room.cache(), &items).unwrap();
-    assert!(room.names(false).is_empty());
-    assert!(room.path("cache/source/linux-7.3.4/Makefile").exists());
-    assert!(room.path("cache/disk/1-1mb.ext4").exists());
-    // A process may still be at it.
-    assert!(room.path("cache/kernel/.partial-0123-x").exists());
+    remove(&fixture.cache(), &items).unwrap();
+    assert!(fixture.names(false).is_empty());
+    assert!(fixture.path("cache/source/linux-7.3.4/Makefile").exists());
+    assert!(fixture.path("cache/disk/1-1mb.ext4").exists());
+    // A process may still be working on this entry.
+    assert!(fixture.path("cache/kernel/.partial-0123-x").exists());
 
-    remove(&room.cache(), &room.plan(true)).unwrap();
+    remove(&fixture.cache(), &fixture.plan(true)).unwrap();
     for left in [
         "source/linux-7.3.4",
         "kernel/.partial-0123-x",
         "disk/1-1mb.ext4",
     ] {
-        assert!(!room.path("cache").join(left).exists(), "{left}");
+        assert!(!fixture.path("cache").join(left).exists(), "{left}");
     }
 }
 
 #[test]
-fn nothing_goes_while_another_hotset_works() {
-    let room = Room::new();
-    let work = room.path("cache/work");
+fn nothing_is_removed_while_another_process_holds_a_lock() {
+    let fixture = Fixture::new();
+    let work = fixture.path("cache/work");
     let lock = cache::try_lock(&work, "7.3-um").unwrap();
     assert!(lock.is_some() && cache::try_lock(&work, "7.3-um").unwrap().is_none());
-    let items = room.plan(false);
-    let error = remove(&room.cache(), &items).unwrap_err().to_string();
+    let items = fixture.plan(false);
+    let error = remove(&fixture.cache(), &items).unwrap_err().to_string();
     assert!(
         error.contains("another hotset is working on 7.3-um"),
         "{error}"
     );
     assert!(items.iter().all(|item| item.path.exists()));
     drop(lock);
-    remove(&room.cache(), &items).unwrap();
+    remove(&fixture.cache(), &items).unwrap();
 }
 
 #[test]
-fn a_lock_that_was_given_back_is_free_whatever_is_being_started() {
-    let room = Room::new();
-    let work = room.path("cache/work");
+fn a_released_lock_is_free_even_while_children_are_being_started() {
+    let fixture = Fixture::new();
+    let work = fixture.path("cache/work");
     let done = std::sync::atomic::AtomicBool::new(false);
     let over = || done.load(std::sync::atomic::Ordering::Relaxed);
     std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Fetching fails clearly, and whole or not at all.
 use kbuild::cache::Cache;
-use kbuild::source::{cached, fetch, Fetch};
-use kbuild::unpack::untar;
+use kbuild::fetch::source::{cached, fetch, Fetch};
+use kbuild::fetch::unpack::untar;
 use kbuild::Line;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ fn an_unsigned_archive_is_refused_and_nothing_is_left() {
         error.contains("signature is missing or not by a key"),
         "{error}"
     );
-    assert!(error.contains("--tree DIR"), "{error}");
+    assert!(error.contains("--tree FOLDER"), "{error}");
     assert_eq!(
         cached(&cache, line()).unwrap().map(|source| source.dir),
         None
@@ -120,9 +120,9 @@ fn an_archive_that_is_cut_short_is_an_error() {
     let path = tarball(dir.path());
     let whole = dir.path().join("whole");
     fs::create_dir(&whole).unwrap();
-    let mut told = 0;
-    untar(&path, &whole, "x", &mut |_| told += 1).unwrap();
-    assert!(whole.join("Makefile").is_file() && told >= 3);
+    let mut steps = 0;
+    untar(&path, &whole, "x", &mut |_| steps += 1).unwrap();
+    assert!(whole.join("Makefile").is_file() && steps >= 3);
 
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();

@@ -1,5 +1,5 @@
-//! Mirrors are found in apt sources of both formats and in what apt itself tells.
-use kbuild::mirrors::{
+//! Mirrors are found in apt sources of both formats and in the output of `apt-get indextargets`.
+use kbuild::fetch::mirrors::{
     choose, entries_of_files, parse_deb822, parse_index_targets, parse_one_line, Mirrors,
 };
 
@@ -12,7 +12,7 @@ fn mirrors(main: &str, security: &str) -> Mirrors {
 }
 
 #[test]
-fn one_line_format() {
+fn the_one_line_format_gives_both_mirrors() {
     let entries = parse_one_line(
         "# deb http://old.example/debian bookworm main\n\
          deb cdrom:[Debian 12]/ bookworm main\n\
@@ -32,7 +32,7 @@ fn one_line_format() {
 }
 
 #[test]
-fn deb822_format_with_comments_lists_and_disabled_stanzas() {
+fn deb822_gives_both_mirrors_past_comments_lists_and_disabled_stanzas() {
     let entries = parse_deb822(
         "# A comment\nTypes: deb deb-src\n# between\nURIs: http://a.example/debian\n\
          Suites: bookworm\n bookworm-updates\nComponents: main\n\
@@ -55,7 +55,7 @@ fn deb822_format_with_comments_lists_and_disabled_stanzas() {
 }
 
 #[test]
-fn other_peoples_archives_with_debians_suite_names_are_not_taken() {
+fn other_archives_with_debians_suite_names_are_not_taken() {
     let entries = parse_one_line(
         "deb http://tools.example/apt bookworm main\n\
          deb http://a.example/debian bookworm main\n\
@@ -68,7 +68,7 @@ fn other_peoples_archives_with_debians_suite_names_are_not_taken() {
 }
 
 #[test]
-fn what_apt_tells_names_the_origin() {
+fn an_origin_other_than_debian_is_not_taken() {
     let entries = parse_index_targets(
         "http://tools.example/apt/|bookworm|main|Tools\n\
          http://a.example/debian/|bookworm|main|Debian\n\
@@ -91,7 +91,7 @@ fn what_apt_tells_names_the_origin() {
 }
 
 #[test]
-fn files_of_both_kinds_are_read_and_others_are_not() {
+fn only_list_and_sources_files_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let parts = dir.path().join("sources.list.d");
     std::fs::create_dir(&parts).unwrap();
@@ -118,13 +118,13 @@ fn files_of_both_kinds_are_read_and_others_are_not() {
 }
 
 #[test]
-fn a_missing_mirror_says_how_to_name_one() {
+fn the_error_of_a_missing_mirror_names_the_options() {
     let error = mirrors("http://a.example/debian", "")
         .of_suite("bookworm-security")
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("--security-mirror") && error.contains("--tree DIR"),
+        error.contains("--security-mirror") && error.contains("--tree FOLDER"),
         "{error}"
     );
 }

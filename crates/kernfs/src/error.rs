@@ -1,29 +1,30 @@
-//! What can go wrong with a file of the kernel.
+//! Errors of the kernel's files.
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file that gave nothing that could be used.
+/// A file that could not be read or parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Shared, so that telling of the same file again allocates nothing.
+    /// Shared, so that another error of the same file allocates nothing.
     pub path: Arc<Path>,
     pub kind: ErrorKind,
 }
 
+/// The reason why a file could not be read or parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// No such file: the kernel lacks it, or its owner (a node, a cgroup) is gone.
+    /// The kernel lacks the file, or the file's owner (a node, a cgroup) is gone.
     Missing,
-    /// This process may not read it.
+    /// This process may not read the file.
     Denied,
     /// Another error of open(2) or pread(2).
     Io(rustix::io::Errno),
-    /// Bytes that are not what the kernel writes there; `line` is counted from 1.
-    Malformed { line: u32, what: &'static str },
-    /// It ends before the fields that make it what it is.
+    /// Bytes that no kernel writes there. `line` is counted from 1.
+    Malformed { line: u32, problem: &'static str },
+    /// The file ends before a field that every kernel writes.
     Truncated { missing: &'static str },
-    /// Longer than any kernel writes it.
+    /// The file is longer than `limit` bytes: no kernel writes so much.
     TooLong { limit: usize },
 }
 
@@ -41,8 +42,8 @@ impl From<rustix::io::Errno> for ErrorKind {
     fn from(errno: rustix::io::Errno) -> Self {
         use rustix::io::Errno;
         match errno {
-            // ENODEV is what the files of a cgroup or a node say once it is gone.
-            // OPNOTSUPP is what PSI's say where it was switched off at boot.
+            // Files of a cgroup or a node give ENODEV once the cgroup or node is gone.
+            // PSI's files give OPNOTSUPP where PSI was switched off at boot.
             Errno::NOENT | Errno::NOTDIR | Errno::NODEV | Errno::OPNOTSUPP => Self::Missing,
             Errno::ACCESS | Errno::PERM => Self::Denied,
             other => Self::Io(other),
@@ -65,7 +66,7 @@ impl fmt::Display for ErrorKind {
                 "may not be read; run as root, or allow it in the sandbox"
             ),
             Self::Io(errno) => write!(f, "{errno}"),
-            Self::Malformed { line, what } => write!(f, "line {line}: {what}"),
+            Self::Malformed { line, problem } => write!(f, "line {line}: {problem}"),
             Self::Truncated { missing } => write!(f, "ends before {missing}"),
             Self::TooLong { limit } => write!(f, "longer than {limit} bytes"),
         }

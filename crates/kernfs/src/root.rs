@@ -1,7 +1,7 @@
 //! The directory that stands for `/`.
 use std::path::{Path, PathBuf};
 
-/// Where /proc and /sys are looked for: `/` on a machine, a directory of recorded files in a test.
+/// The directory that holds `proc` and `sys`: `/` on a machine, a directory of recorded files in a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 

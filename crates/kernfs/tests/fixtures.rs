@@ -1,4 +1,4 @@
-//! Every fixture root is read whole and right.
+//! Samples of the fixture roots.
 mod common;
 
 use kernfs::cgroup::Limit;
@@ -22,15 +22,15 @@ fn sampled(name: &str) -> Sample {
     sample
 }
 
-fn sum(sample: &Sample, what: impl Fn(&Node) -> u64) -> Option<u64> {
-    Some(sample.nodes.iter().map(what).sum())
+fn sum(sample: &Sample, figure: impl Fn(&Node) -> u64) -> Option<u64> {
+    Some(sample.nodes.iter().map(figure).sum())
 }
 
-/// The number after a name, by the simplest means there are.
+/// The number after a name, found without the crate's parsers.
 fn number(text: &str, name: &str) -> u64 {
     let line = text.lines().find(|line| {
-        let mut words = line.split([' ', ':']).filter(|word| !word.is_empty());
-        words.next() == Some(name)
+        let mut parts = line.split([' ', ':']).filter(|word| !word.is_empty());
+        parts.next() == Some(name)
     });
     let line = line.unwrap_or_else(|| panic!("no {name}"));
     let digits = line.split_whitespace().nth(1).unwrap();
@@ -38,73 +38,62 @@ fn number(text: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn zones_nodes_and_the_machine_agree() {
+fn sums_over_nodes_are_the_figures_of_vmstat_and_meminfo() {
+    // The files of a recorded machine were read one after the other, and need not agree to the page.
+    let composed = common::ALL.iter();
+    for name in composed.filter(|name| !common::RECORDED.contains(name)) {
+        let sample = sampled(name);
+        let (vmstat, meminfo) = (&sample.vmstat, &sample.meminfo);
+        let by_node = |figure: fn(&Node) -> u64| sum(&sample, figure);
+        assert_eq!(by_node(|node| node.free), vmstat.nr_free_pages(), "{name}");
+        for (nodes, machine) in [
+            (by_node(|node| node.active_file), vmstat.nr_active_file()),
+            (
+                by_node(|node| node.inactive_file),
+                vmstat.nr_inactive_file(),
+            ),
+            (by_node(|node| node.active_anon), vmstat.nr_active_anon()),
+            (
+                by_node(|node| node.inactive_anon),
+                vmstat.nr_inactive_anon(),
+            ),
+            (by_node(|node| node.managed * 4), meminfo.mem_total()),
+            (by_node(|node| node.free * 4), meminfo.mem_free()),
+            (by_node(|node| node.huge * 4), meminfo.hugetlb()),
+        ] {
+            assert_eq!(nodes, machine, "{name}");
+        }
+    }
+}
+
+#[test]
+fn free_blocks_of_a_node_are_its_free_pages() {
+    let composed = common::ALL.iter();
+    for name in composed.filter(|name| !common::RECORDED.contains(name)) {
+        for node in &sampled(name).nodes {
+            let blocks = node.blocks.iter().enumerate();
+            let pages: u64 = blocks.map(|(order, count)| count << order).sum();
+            assert_eq!(pages, node.free, "{name}: node {}", node.id);
+        }
+    }
+}
+
+#[test]
+fn every_node_has_watermarks_in_order_and_files_of_its_own() {
     for name in common::ALL {
         let sample = sampled(name);
-        let vmstat = &sample.vmstat;
         assert!(!sample.nodes.is_empty(), "{name}");
-        if !common::RECORDED.contains(&name) {
-            let pages = [
-                (sum(&sample, |node| node.free), vmstat.nr_free_pages()),
-                (
-                    sum(&sample, |node| node.active_file),
-                    vmstat.nr_active_file(),
-                ),
-                (
-                    sum(&sample, |node| node.inactive_file),
-                    vmstat.nr_inactive_file(),
-                ),
-                (
-                    sum(&sample, |node| node.active_anon),
-                    vmstat.nr_active_anon(),
-                ),
-                (
-                    sum(&sample, |node| node.inactive_anon),
-                    vmstat.nr_inactive_anon(),
-                ),
-                (
-                    sum(&sample, |node| node.managed * 4),
-                    sample.meminfo.mem_total(),
-                ),
-                (
-                    sum(&sample, |node| node.free * 4),
-                    sample.meminfo.mem_free(),
-                ),
-                (sum(&sample, |node| node.huge * 4), sample.meminfo.hugetlb()),
-            ];
-            for (at, (by_node, whole)) in pages.into_iter().enumerate() {
-                assert_eq!(by_node, whole, "{name}: {at}");
-            }
-            for node in &sample.nodes {
-                let blocks = node.blocks.iter().enumerate();
-                let pages: u64 = blocks.map(|(order, count)| count << order).sum();
-                assert_eq!(pages, node.free, "{name}: node {}", node.id);
-            }
-            assert_eq!(
-                sample
-                    .zoneinfo
-                    .nodes
-                    .iter()
-                    .map(|node| node.id)
-                    .collect::<Vec<_>>(),
-                sample.nodes.iter().map(|node| node.id).collect::<Vec<_>>(),
-                "{name}"
-            );
-        }
         for node in &sample.nodes {
             assert!(node.managed > 0 && node.present >= node.managed, "{name}");
-            assert!(
-                node.min < node.low && node.low < node.high,
-                "{name}: {node:?}"
-            );
+            let watermarks = node.watermarks;
+            assert!(watermarks.min < watermarks.low, "{name}: {node:?}");
+            assert!(watermarks.low < watermarks.high, "{name}: {node:?}");
         }
         for (node, files) in sample.nodes.iter().zip(&sample.node_files) {
             assert_eq!(node.id, files.id);
             assert_eq!(files.meminfo.mem_total(), Some(node.managed * 4), "{name}");
-            assert!(
-                files.numastat.numa_hit().is_some_and(|hits| hits > 0),
-                "{name}"
-            );
+            let hits = files.numastat.numa_hit();
+            assert!(hits.is_some_and(|hits| hits > 0), "{name}");
             assert!(files.vmstat.nr_free_pages().is_some());
         }
         assert_eq!(sample.nodes.len(), sample.node_files.len());
@@ -132,7 +121,7 @@ fn every_field_is_kept_with_its_number() {
 }
 
 #[test]
-fn what_only_some_kernels_have() {
+fn fields_that_only_some_kernels_have_are_none_elsewhere() {
     let old = sampled("4.18");
     assert_eq!(old.psi, kernfs::sample::Psi::default());
     assert_eq!(old.knobs.get(Knob::NegativeDentryLimit), Some(0));
@@ -197,7 +186,7 @@ fn allocation_stalls_are_those_of_all_zones() {
 }
 
 #[test]
-fn nodes_by_their_own_ids() {
+fn nodes_keep_the_kernels_ids() {
     let ids = |name| {
         sampled(name)
             .nodes
@@ -222,7 +211,7 @@ fn nodes_by_their_own_ids() {
 }
 
 #[test]
-fn as_many_orders_as_there_are() {
+fn nodes_have_as_many_orders_as_the_kernel() {
     let sample = sampled("6.12-many-orders");
     assert_eq!(sample.buddyinfo.orders(), 16);
     assert_eq!(sample.nodes[0].blocks.len(), 16);
@@ -230,7 +219,7 @@ fn as_many_orders_as_there_are() {
 }
 
 #[test]
-fn the_recorded_machine() {
+fn watermarks_of_the_recorded_machine_are_sums_over_its_zones() {
     let sample = sampled("6.18");
     let text = common::text("6.18", "proc/zoneinfo");
     let mut sums = [0u64; 4];
@@ -241,7 +230,15 @@ fn the_recorded_machine() {
         }
     }
     let node = &sample.nodes[0];
-    assert_eq!([node.min, node.low, node.high, node.managed], sums);
+    assert_eq!(
+        [
+            node.watermarks.min,
+            node.watermarks.low,
+            node.watermarks.high,
+            node.managed
+        ],
+        sums
+    );
     assert_eq!(node.zones, 3);
     assert_eq!(sample.zoneinfo.zones.len(), 5);
     assert_eq!(sample.zoneinfo.zones[0].protection().len(), 5);
@@ -250,7 +247,7 @@ fn the_recorded_machine() {
     assert_eq!((machine.release.as_str(), machine.cpus), ("6.18.44", 2));
 }
 
-/// Guests of 384 and 128 MB, and one of 512: what their firmware and kernel keep is a few percent.
+/// Guests of 384 and 128 MB, and one of 512. Their firmware and kernel keep a few percent.
 #[test]
 fn recorded_guests_have_the_nodes_that_they_were_given() {
     for (name, release, sizes) in [
@@ -274,7 +271,7 @@ fn recorded_guests_have_the_nodes_that_they_were_given() {
                 "{name}: {managed_mb} of {mb} MB"
             );
         }
-        // The machine's counters are the sums of its nodes', but for what changed in between.
+        // The machine's counters are the sums of its nodes', except for changes in between.
         let by_node = sum(&sample, |node| node.free).unwrap();
         let whole = sample.vmstat.nr_free_pages().unwrap();
         assert!(by_node.abs_diff(whole) < 1024, "{name}: {by_node} {whole}");
@@ -315,7 +312,7 @@ fn a_long_zoneinfo_is_read_now_and_then_and_nodes_are_always_of_now() {
             assert_eq!(format!("{long:?}"), format!("{short:?}"), "{name}");
         }
 
-        // Time goes on: vmstat and nodes' vmstat say other numbers.
+        // Time goes on: vmstat and the nodes' vmstat have other numbers.
         let mut vmstats = vec!["proc/vmstat".to_owned()];
         let ids = sample.nodes.iter().map(|node| node.id);
         vmstats.extend(ids.map(|id| format!("sys/devices/system/node/node{id}/vmstat")));
@@ -342,8 +339,8 @@ fn a_long_zoneinfo_is_read_now_and_then_and_nodes_are_always_of_now() {
             );
             assert_eq!(now.stolen, then.stolen.map(|pages| pages + 5), "{name}");
             assert_eq!(
-                (now.high, now.managed, now.huge),
-                (then.high, then.managed, then.huge)
+                (now.watermarks.high, now.managed, now.huge),
+                (then.watermarks.high, then.managed, then.huge)
             );
             assert_eq!(now.blocks, then.blocks);
         }
@@ -352,7 +349,7 @@ fn a_long_zoneinfo_is_read_now_and_then_and_nodes_are_always_of_now() {
         std::fs::write(file("proc/sys/vm/watermark_scale_factor"), "300\n").unwrap();
         sampler.sample(&mut sample);
         for (now, then) in sample.nodes.iter().zip(&first.nodes) {
-            assert!(now.high > then.high, "{name}");
+            assert!(now.watermarks.high > then.watermarks.high, "{name}");
             assert_eq!(now.free, then.free, "{name}: as zoneinfo has it");
         }
     }

@@ -1,11 +1,12 @@
-//! Experiment files: what is read, what presets and `--set` change of it, what a guest gets.
-mod common;
-
-use common::GOOD;
-use lab::experiment::{Broken, Changes, Experiment, Lru};
-use raw::size::Size;
-use raw::spec::{Task, Work};
+//! Experiment files: their reading, their presets, `--set`, and the orders of a guest.
+use lab::experiment::{Broken, Changes, Devices, Experiment, Lru};
+use protocol::size::Size;
+use protocol::spec::Task;
+use protocol::work::Work;
 use std::path::Path;
+
+/// A valid experiment, which tests break.
+const GOOD: &str = include_str!("data/good.toml");
 
 fn load(preset: Option<&str>, set: &[&str]) -> Result<Experiment, Broken> {
     let changes = Changes {
@@ -13,6 +14,14 @@ fn load(preset: Option<&str>, set: &[&str]) -> Result<Experiment, Broken> {
         set: set.iter().map(|set| set.to_string()).collect(),
     };
     Experiment::parse(Path::new("good.toml"), GOOD, &changes)
+}
+
+fn devices(data: &str) -> Devices<'_> {
+    Devices {
+        data,
+        scratch: "/dev/ubdb",
+        root: "/dev/ubdc",
+    }
 }
 
 #[test]
@@ -47,16 +56,16 @@ fn a_file_is_read_whole() {
 #[test]
 fn shares_become_bytes_before_a_guest_sees_them() {
     let experiment = load(None, &[]).unwrap();
-    let spec = experiment.spec(&experiment.arms[0], 11, "/dev/ubda", "/dev/ubdb");
+    let spec = experiment.spec(&experiment.arms[0], 11, &devices("/dev/ubda"));
     assert_eq!((spec.seed, spec.zram_mb, spec.sample_ms), (11, 64, 200));
-    assert_eq!(spec.disk.read_bps, 100_000_000);
-    let Task::Play { workload } = &spec.task else {
+    assert_eq!(spec.disk.read_bps, 100 << 20);
+    let Task::Scenes { workload } = &spec.task else {
         panic!("{spec:?}")
     };
     let quarter = 50 << 20;
-    match workload.workers["hog"].does {
-        Work::Hog { size, .. } => assert_eq!(size, Size::Bytes(quarter)),
-        ref other => panic!("{other:?}"),
+    match &workload.workers["hog"].does {
+        Work::Hog(hog) => assert_eq!(hog.size, Size::Bytes(quarter)),
+        other => panic!("{other:?}"),
     }
     assert_eq!(
         workload.workers["probe"].memory_max,
@@ -67,7 +76,7 @@ fn shares_become_bytes_before_a_guest_sees_them() {
     let json = serde_json::to_string(&spec).unwrap();
     assert!(!json.contains('%'), "{json}");
     assert_eq!(
-        serde_json::from_str::<raw::spec::GuestSpec>(&json).unwrap(),
+        serde_json::from_str::<protocol::spec::GuestSpec>(&json).unwrap(),
         spec
     );
 }
@@ -78,14 +87,14 @@ fn presets_merge_into_the_file() {
     assert_eq!((small.repetitions, small.machine.memory_mb), (1, 128));
     assert_eq!(
         small.machine.zram_mb, 64,
-        "what a preset does not name stays"
+        "a field that a preset does not name stays"
     );
-    match small.workers["hog"].does {
-        Work::Hog { size, fill, .. } => {
-            assert_eq!(size, Size::Bytes(64 << 20));
-            assert_eq!(fill, raw::spec::Fill::Mixed, "also deep down");
+    match &small.workers["hog"].does {
+        Work::Hog(hog) => {
+            assert_eq!(hog.size, Size::Bytes(64 << 20));
+            assert_eq!(hog.fill, protocol::work::Fill::Mixed, "also deep down");
         }
-        ref other => panic!("{other:?}"),
+        other => panic!("{other:?}"),
     }
     let large = load(Some("large"), &[]).unwrap();
     assert_eq!(large.files["probe"], Size::Percent(14.0));
@@ -93,10 +102,10 @@ fn presets_merge_into_the_file() {
 }
 
 #[test]
-fn an_unknown_preset_is_told_with_those_that_there_are() {
-    let said = load(Some("huge"), &[]).unwrap_err().to_string();
+fn an_unknown_preset_is_an_error_that_lists_the_known_ones() {
+    let message = load(Some("huge"), &[]).unwrap_err().to_string();
     assert_eq!(
-        said,
+        message,
         "good.toml: presets: no preset is called \"huge\"; there are small, large"
     );
 }
@@ -119,11 +128,11 @@ fn the_command_line_comes_last() {
 }
 
 #[test]
-fn faults_of_the_command_line_are_told_as_such() {
+fn errors_of_the_command_line_name_set_and_its_line() {
     for (set, expected) in [
         (
             vec!["repetitions=2", "machine.memory_mb=many"],
-            "--set:1: machine.memory_mb: invalid type",
+            "--set:1: machine.memory_mb: \"many\": expected a whole number",
         ),
         (
             vec!["machine.memory_gb=1"],
@@ -135,18 +144,18 @@ fn faults_of_the_command_line_are_told_as_such() {
         ),
         (vec!["seed=1", "repetitions"], "--set:1:"),
     ] {
-        let said = load(None, &set).unwrap_err().to_string();
-        assert!(said.starts_with(expected), "{set:?}: {said}");
+        let message = load(None, &set).unwrap_err().to_string();
+        assert!(message.starts_with(expected), "{set:?}: {message}");
         let last = set.last().unwrap().split('=').next().unwrap();
         assert!(
-            said.contains(&format!("1 | {last}")),
-            "quotes the line: {said}"
+            message.contains(&format!("1 | {last}")),
+            "quotes the line: {message}"
         );
     }
 }
 
 #[test]
-fn fewer_arms_keep_only_what_they_suffice_for() {
+fn fewer_arms_keep_only_the_promises_that_they_suffice_for() {
     let mut experiment = load(None, &[]).unwrap();
     experiment.only(&["mglru".into()]).unwrap();
     assert_eq!(experiment.arms.len(), 1);
@@ -155,11 +164,11 @@ fn fewer_arms_keep_only_what_they_suffice_for() {
         experiment.plan.promises.is_empty(),
         "its baseline does not run"
     );
-    let said = experiment
+    let message = experiment
         .only(&["classic".into()])
         .unwrap_err()
         .to_string();
-    assert_eq!(said, "no arm is called \"classic\"; there are mglru");
+    assert_eq!(message, "no arm is called \"classic\"; there are mglru");
 }
 
 const SWEEPS: &str = r#"
@@ -183,6 +192,7 @@ baseline = "old"
 title = "Share"
 scene = "pressure"
 metric = "vmstat.a/(vmstat.a+vmstat.b)"
+statistic = "delta"
 x = "vm.swappiness"
 
 [[promises]]
@@ -237,7 +247,7 @@ fn a_sweep_is_an_arm_for_each_value() {
 }
 
 #[test]
-fn faults_of_sweeps_and_series_are_told_where_they_are() {
+fn errors_of_sweeps_and_series_name_their_fields() {
     for (replace, with, field, message) in [
         (
             "series = [\"new\"]",
@@ -273,7 +283,7 @@ fn faults_of_sweeps_and_series_are_told_where_they_are() {
             "at_most = 1.15",
             "at_most = 1.15\nwidth = 1",
             "promises[1]",
-            "judge = \"interval\" only",
+            "judge = \"interval\"",
         ),
         (
             "at_most = 1.15",
@@ -317,26 +327,26 @@ fn an_arm_may_have_the_daemon_and_a_disk_to_write_to() {
     assert_eq!(table["log"].as_str(), Some("stderr"));
     assert_eq!(table["status"]["socket"].as_str(), Some(""));
     assert_eq!(table["free_pages"]["enabled"].as_bool(), Some(false));
-    let spec = experiment.spec(arm, 1, "", "/dev/ubdb");
+    let spec = experiment.spec(arm, 1, &devices(""));
     assert!(spec.daemon.unwrap().start);
     let scratch = spec.scratch.unwrap();
     assert_eq!(
         (scratch.device.as_str(), scratch.write_bps),
-        ("/dev/ubdb", 50_000_000)
+        ("/dev/ubdb", 50 << 20)
     );
-    let raw::spec::Task::Play { workload } = spec.task else {
-        panic!("not a play")
+    let protocol::spec::Task::Scenes { workload } = spec.task else {
+        panic!("not the task of running scenes")
     };
-    let raw::spec::Work::Churn { size, .. } = workload.workers["w"].does else {
+    let protocol::work::Work::Churn(churned) = &workload.workers["w"].does else {
         panic!("not a churn")
     };
-    assert_eq!(size.bytes(), (100 << 20) / 10);
+    assert_eq!(churned.size.bytes(), (100 << 20) / 10);
     let without = with_daemon(churn, machine, "").unwrap();
-    assert_eq!(without.spec(&without.arms[0], 1, "", "x").daemon, None);
+    assert_eq!(without.spec(&without.arms[0], 1, &devices("")).daemon, None);
 }
 
 #[test]
-fn faults_of_daemons_and_of_writing_are_told_where_they_are() {
+fn errors_of_daemons_and_of_disks_name_their_fields() {
     let kill = "kill-daemon = { times = 2, least_ms = 1, most_ms = 2, knobs = [] }";
     for (work, machine, daemon, field) in [
         (
@@ -375,27 +385,4 @@ fn an_arm_of_another_size_has_the_same_work() {
     let experiment = Experiment::parse(Path::new("good.toml"), &text, &Changes::default()).unwrap();
     assert_eq!(experiment.arms[0].memory_mb, Some(180));
     assert_eq!(experiment.file_sizes()["probe"], 20 << 20);
-}
-
-#[test]
-fn the_experiments_of_this_repository_are_in_order() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let mut seen = 0;
-    for entry in std::fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            continue;
-        }
-        seen += 1;
-        let plain = Experiment::load(&path, &Changes::default());
-        let plain = plain.unwrap_or_else(|broken| panic!("{broken}"));
-        for preset in plain.presets {
-            let changes = Changes {
-                preset: Some(preset),
-                set: vec![],
-            };
-            Experiment::load(&path, &changes).unwrap_or_else(|broken| panic!("{broken}"));
-        }
-    }
-    assert!(seen > 0, "{} has no experiments", folder.display());
 }

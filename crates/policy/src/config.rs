@@ -1,13 +1,13 @@
-//! What the administrator chose, and what the machine can do.
+//! The administrator's choices, and the machine's abilities.
 
-/// The administrator's choices. [`Config::default`] is what a file without a line gives.
+/// The administrator's choices. [`Config::default`] has the values of an empty file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// 1 (careful), 2 (the default) or 3: for how much to be ready, and how far ahead. Anything else
-    /// counts as the nearest.
+    /// 1 (careful), 2 (the default) or 3: how large a burst to be ready for, and how far ahead. Any other
+    /// number counts as the nearest of the three.
     pub aggressiveness: u8,
     pub modules: Modules,
-    /// Bound of vm.watermark_scale_factor, instead of that by what can be reclaimed. The kernel takes
+    /// Bound of vm.watermark_scale_factor, in place of the bound by reclaimable pages. The kernel takes
     /// 1 to 1000, from 5.15.58 on 3000: see [`Machine::watermark_scale_factor_max`].
     pub watermark_scale_factor_max: Option<u32>,
     /// The largest gap between the low and the high watermark, in bytes of the whole machine.
@@ -16,20 +16,21 @@ pub struct Config {
     pub negative_dentry_permille: u32,
     /// Object caching: keep dentries and inodes in preference to the page cache.
     pub prefer_object_caching: bool,
-    /// Seconds between samples near the watermarks, and far from them.
+    /// Seconds between samples near the watermarks.
     pub sample_near_s: f64,
+    /// Seconds between samples far from the watermarks.
     pub sample_far_s: f64,
     /// Seconds between two compactions of one node at the earliest.
     pub compact_every_s: f64,
-    /// May nodes be reclaimed before a predicted crossing, where the kernel has a file for it?
+    /// Whether nodes may be reclaimed before a predicted crossing, where the kernel has a file for it.
     pub node_reclaim: bool,
     /// The nice value for kswapd, -20 to 0; 0 leaves it alone.
     pub kswapd_nice: i32,
-    /// Knobs to set at the start and on events.
+    /// Knobs that are set at the start and on events.
     pub tunables: Vec<Tunable>,
 }
 
-/// Which modules run.
+/// The modules that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modules {
     pub free_pages: bool,
@@ -40,10 +41,10 @@ pub struct Modules {
     pub tunables: bool,
 }
 
-/// A knob that is set once, or whenever something happens.
+/// A knob that is set at the start or after an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tunable {
-    /// As sysctl spells it: `vm.swappiness`.
+    /// The name as in sysctl(8): `vm.swappiness`.
     pub name: String,
     pub value: String,
     pub when: When,
@@ -90,21 +91,22 @@ impl Default for Modules {
     }
 }
 
-/// What the machine has. Found once, at the start.
+/// The machine's abilities, found once at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Bytes.
+    /// Bytes of a page.
     pub page_size: u64,
-    /// Nodes and orders to make room for. More than these are left out of the forecast.
+    /// Nodes to make room for. Further nodes are left out of the forecast.
     pub max_nodes: usize,
+    /// Orders of free blocks to make room for.
     pub max_orders: usize,
-    /// The order of a transparent huge page: what compaction is for. 9 on x86-64.
+    /// The order of a transparent huge page, which compaction provides. 9 on x86-64.
     pub huge_order: usize,
     /// The kernel's own ceiling: 1000 before 5.15.58, then 3000.
     pub watermark_scale_factor_max: u32,
-    /// Can a node be asked to reclaim (`nodeN/reclaim`, or `memory.reclaim` of the root)?
+    /// Whether a node can be asked to reclaim (`nodeN/reclaim`, or `memory.reclaim` of the root).
     pub node_reclaim: bool,
-    /// Is there a `nodeN/compact`?
+    /// Whether there is a `nodeN/compact`.
     pub node_compact: bool,
 }
 

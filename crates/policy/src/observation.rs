@@ -1,6 +1,7 @@
-//! What one sample of the machine says. Borrowed, so that filling it allocates nothing.
+//! The input of the policy: one sample of the machine. It borrows, so that filling it allocates nothing.
+use watermarks::Watermarks;
 
-/// One sample. Every counter is the kernel's own running total; the policy takes differences itself.
+/// One observation. Every counter is the kernel's own running total; the policy takes differences.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Observation<'a> {
     /// Seconds of a monotonic clock (CLOCK_MONOTONIC or CLOCK_BOOTTIME) whose zero is anywhere.
@@ -27,10 +28,8 @@ pub struct NodeObservation<'a> {
     pub managed: u64,
     /// Free pages (zoneinfo's `pages free`).
     pub free: u64,
-    /// Watermarks, zoneinfo's `min`, `low` and `high`.
-    pub min: u64,
-    pub low: u64,
-    pub high: u64,
+    /// zoneinfo's `min`, `low` and `high`.
+    pub watermarks: Watermarks,
     /// Pages on the file LRU lists, active and inactive.
     pub file: u64,
     /// Pages on the anonymous LRU lists, active and inactive.
@@ -49,19 +48,19 @@ pub struct NodeObservation<'a> {
 pub struct Vmstat {
     pub pgsteal_kswapd: u64,
     pub pgsteal_direct: u64,
-    /// What `memory.reclaim` and the nodes' `reclaim` files freed, ours included (5.19 on).
+    /// Pages freed by `memory.reclaim` and the nodes' `reclaim` files, ours included (5.19 on).
     pub pgsteal_proactive: u64,
     /// `allocstall_*` of all zones, or the one `allocstall` of kernels before 4.10.
     pub allocstall: u64,
     pub compact_stall: u64,
     pub compact_fail: u64,
     pub compact_success: u64,
-    /// `workingset_refault_file` and `_anon`, or `workingset_refault` before 5.9.
+    /// `workingset_refault_file` + `workingset_refault_anon`, or `workingset_refault` before 5.9.
     pub workingset_refault: u64,
     pub oom_kill: u64,
 }
 
-/// One line pair of a PSI file.
+/// Both lines of a PSI file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pressure {
     /// Microseconds since boot.
@@ -72,7 +71,7 @@ pub struct Pressure {
     pub full_avg10: f64,
 }
 
-/// What the leak check and the bounds need of `/proc/meminfo`, in KiB. A field that the kernel
+/// The fields of `/proc/meminfo` that the leak check and the bounds need, KiB. A field that the kernel
 /// lacks is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meminfo {
@@ -95,7 +94,8 @@ pub struct Meminfo {
     pub hugetlb: u64,
     /// `Zswap`: the compressed pool's own pages.
     pub zswap: u64,
-    /// `Bounce` + `KernelMisc`-like fields: anything else that meminfo accounts for.
+    /// Everything else that meminfo accounts for: `Bounce`, `WritebackTmp`, `HardwareCorrupted`,
+    /// `GPUActive`, `GPUReclaim`, and `KReclaimable` beyond `SReclaimable`.
     pub other: u64,
     pub swap_total: u64,
     pub swap_free: u64,
@@ -117,7 +117,7 @@ pub struct Inodes {
     pub free: u64,
 }
 
-/// The knobs as they stand at this sample. `None`: the kernel lacks it, or it could not be read.
+/// The knobs at this sample. `None`: the kernel lacks the knob, or its file could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Knobs {
     /// `vm.watermark_scale_factor`, in 1/10000 of a zone.

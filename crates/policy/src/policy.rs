@@ -1,17 +1,19 @@
-//! The modules together.
-use crate::dentries::{NegativeDentries, ObjectCaching};
-use crate::fragmentation::Fragmentation;
-use crate::free_pages::{Delta, FreePages};
-use crate::kswapd::Kswapd;
-use crate::leak::Leak;
-use crate::tunables::Tunables;
+//! All modules, run with every observation.
+use crate::modules::delta::Delta;
+use crate::modules::fragmentation::Fragmentation;
+use crate::modules::free_pages::headroom::FreePages;
+use crate::modules::kswapd::Kswapd;
+use crate::modules::leak::Leak;
+use crate::modules::negative_dentries::NegativeDentries;
+use crate::modules::object_caching::ObjectCaching;
+use crate::modules::tunables::Tunables;
 use crate::{Config, Decision, Machine, Observation, Pressure, Rates, Vmstat};
 
-/// All modules and what they have learned.
+/// All modules and their state.
 pub struct Policy {
     config: Config,
     machine: Machine,
-    before: Option<(f64, Vmstat, Option<Pressure>, u64)>,
+    before: Option<Before>,
     free_pages: FreePages,
     kswapd: Kswapd,
     fragmentation: Fragmentation,
@@ -19,6 +21,16 @@ pub struct Policy {
     object_caching: ObjectCaching,
     leak: Leak,
     tunables: Tunables,
+}
+
+/// The figures of the last observation.
+#[derive(Clone, Copy)]
+struct Before {
+    now_s: f64,
+    vmstat: Vmstat,
+    psi_memory: Option<Pressure>,
+    /// Free pages of all nodes.
+    free: u64,
 }
 
 impl Policy {
@@ -46,9 +58,9 @@ impl Policy {
         &self.machine
     }
 
-    /// Takes one sample and fills `decision`, which it clears first.
+    /// Takes one observation and fills `decision`, which it clears first.
     ///
-    /// A sample that is not later than the last one is left out: the clock went wrong.
+    /// An observation that is not later than the last one is left out, because the clock is wrong.
     pub fn observe(&mut self, seen: &Observation, decision: &mut Decision) {
         decision.clear();
         decision.next_sample_s = self.config.sample_near_s;
@@ -56,8 +68,13 @@ impl Policy {
         let Some(delta) = self.delta(seen) else {
             return;
         };
-        decision.summary.rates = rates(&delta, self.before.map(|before| before.3), free);
-        self.before = Some((seen.now_s, seen.vmstat, seen.psi_memory, free));
+        decision.summary.rates = rates(&delta, self.before.map(|before| before.free), free);
+        self.before = Some(Before {
+            now_s: seen.now_s,
+            vmstat: seen.vmstat,
+            psi_memory: seen.psi_memory,
+            free,
+        });
 
         self.free_pages.observe(seen, &delta, decision);
         let modules = self.config.modules;
@@ -70,8 +87,7 @@ impl Policy {
                 .decide(seen, &delta, &self.config, &self.machine, decision);
         }
         if modules.fragmentation {
-            self.fragmentation
-                .run(seen, &self.config, &self.machine, decision);
+            self.fragmentation.run(seen, decision);
         }
         if modules.negative_dentries {
             self.negative_dentries.run(seen, &self.config, decision);
@@ -86,20 +102,20 @@ impl Policy {
     }
 
     fn delta(&self, seen: &Observation) -> Option<Delta> {
-        let Some((then_s, vmstat, psi, _)) = self.before else {
+        let Some(before) = self.before else {
             return Some(Delta::default());
         };
-        let elapsed_s = seen.now_s - then_s;
+        let elapsed_s = seen.now_s - before.now_s;
         if elapsed_s.is_nan() || elapsed_s <= 0.0 {
             return None;
         }
-        // A counter that went back was reset: no events, not 2^64 of them.
+        // A counter that goes back was reset: there are no events, rather than 2^64.
         let grown = |now: u64, then: u64| now.saturating_sub(then) as f64;
-        let now = seen.vmstat;
+        let (now, vmstat) = (seen.vmstat, before.vmstat);
         let allocstall = grown(now.allocstall, vmstat.allocstall);
-        let stall_s = match (seen.psi_memory, psi) {
+        let stall_s = match (seen.psi_memory, before.psi_memory) {
             (Some(now), Some(then)) => grown(now.some_total_us, then.some_total_us) / 1e6,
-            // Without PSI all of the interval may have been a stall.
+            // Without PSI the whole interval may have been a stall.
             _ if allocstall > 0.0 => elapsed_s,
             _ => 0.0,
         };

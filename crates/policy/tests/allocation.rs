@@ -1,19 +1,18 @@
 //! Nothing is allocated for an observation.
-mod common;
-
-use common::Bench;
-use policy::{Config, Decision, Dentries, Inodes, Machine, NodeObservation, Observation, Policy};
+use policy::{
+    Config, Decision, Dentries, Inodes, Machine, NodeObservation, Observation, Policy, Watermarks,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 struct Counting;
 
 thread_local! {
-    /// By thread: the harness allocates too, to say that a test takes long.
+    /// One count a thread, because the test harness allocates too.
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed on to the system's allocator as it came.
+// SAFETY: every call goes on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));
@@ -51,12 +50,12 @@ fn an_observation_allocates_nothing() {
         machine,
     );
     let mut decision = Decision::default();
-    let mut told = 0;
+    let mut actions = 0;
     let mut run = |from: u64, policy: &mut Policy, decision: &mut Decision| -> usize {
         let before = COUNT.with(Cell::get);
-        for look in from..from + 2000 {
-            // Every kind of thing happens: bursts, stalls, fragmentation, dentries that come and go.
-            let wave = look % 40;
+        for round in from..from + 2000 {
+            // Bursts, stalls, fragmentation, and dentries that come and go reach every module.
+            let wave = round % 40;
             let blocks = [wave * 100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 400 - wave * 10];
             let node = |id: u32| NodeObservation {
                 id,
@@ -66,34 +65,36 @@ fn an_observation_allocates_nothing() {
                 } else {
                     400_000 - wave * 9_000
                 },
-                min: 4_000,
-                low: 5_000,
-                high: 6_000,
+                watermarks: Watermarks {
+                    min: 4_000,
+                    low: 5_000,
+                    high: 6_000,
+                },
                 file: 300_000,
                 free_blocks: &blocks,
                 ..NodeObservation::default()
             };
             let nodes = [node(0), node(1), node(2), node(3)];
             let mut seen = Observation {
-                now_s: look as f64 * 5.0,
+                now_s: round as f64 * 5.0,
                 nodes: &nodes,
                 ..Observation::default()
             };
-            seen.vmstat.pgsteal_kswapd = look * 1000;
-            seen.vmstat.pgsteal_direct = look / 40 * 1000;
-            seen.vmstat.allocstall = look / 40 * 10;
+            seen.vmstat.pgsteal_kswapd = round * 1000;
+            seen.vmstat.pgsteal_direct = round / 40 * 1000;
+            seen.vmstat.allocstall = round / 40 * 10;
             seen.knobs.watermark_scale_factor = Some(10);
             seen.knobs.vfs_cache_pressure = Some(100);
             seen.knobs.negative_dentry_limit = Some(900);
             seen.meminfo.total = 16_000_000;
-            seen.meminfo.hugetlb = look % 100 * 100_000;
+            seen.meminfo.hugetlb = round % 100 * 100_000;
             seen.dentries = Some(Dentries {
                 count: 1_000_000 + wave * 90_000,
                 ..Dentries::default()
             });
             seen.inodes = Some(Inodes::default());
             policy.observe(&seen, decision);
-            told += decision.actions().count();
+            actions += decision.actions().count();
         }
         COUNT.with(Cell::get) - before
     };
@@ -101,10 +102,8 @@ fn an_observation_allocates_nothing() {
     run(0, &mut policy, &mut decision);
     let allocated = run(2000, &mut policy, &mut decision);
     assert!(
-        told > 100,
-        "only {told} actions: the test does not reach what it is for"
+        actions > 100,
+        "only {actions} actions: the test does not reach the modules"
     );
     assert_eq!(allocated, 0);
-    // The bench of the other tests is not used here.
-    let _ = Bench::new;
 }

@@ -1,4 +1,4 @@
-//! `cargo run -p report --example render DIR`: makes a run's report again and prints it.
+//! `cargo run -p report --example render DIR`: writes a run's report again and prints it.
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -1,28 +1,28 @@
-//! DIR/run.json and DIR/trials/*.json in.
+//! Reads the results of a run: `run.json` and `trials/*.json` in its directory.
 use anyhow::{bail, Context, Result};
-use raw::record::{Run, Trial, SCHEMA};
+use protocol::record::{Run, Trial, SCHEMA};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A run as it lies on disk.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Results {
     pub run: Run,
-    /// In the order of the run's arms, then of repetitions.
+    /// The trials in the order of the run's arms, then of repetitions.
     pub trials: Vec<Trial>,
 }
 
-/// Reads a run's directory.
+/// Reads the directory of a run.
 ///
 /// # Errors
-/// A file that is not there or not to be read, malformed (the error names file, line and column),
-/// of another schema, or a trial that does not belong to the run.
+/// A file is missing, unreadable, malformed or of another schema, or a trial does not belong to the
+/// run. The error names the file, and the line and column of malformed text.
 pub fn load(dir: &Path) -> Result<Results> {
     let path = dir.join("run.json");
     if !path.is_file() {
         bail!(
-            "{} is not there: {} is no directory of a run (`hotset lab run` makes one)",
+            "{} does not exist: {} is not the folder of a run; `hotset lab run` makes one",
             path.display(),
             dir.display()
         );
@@ -90,7 +90,7 @@ fn check_run(run: &Run, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Names that begin with a dot are a writer's unfinished files.
+/// The files of the trials. A name that begins with a dot belongs to an unfinished file.
 fn trial_files(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(dir)
         .with_context(|| format!("cannot list {}: the run has no trials", dir.display()))?;
@@ -122,14 +122,14 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
     })
 }
 
-/// Looks at the schema first: the fields of another schema would fail in ways that mislead.
+/// Checks the schema before anything else, since the fields of another schema give misleading errors.
 fn check_schema(text: &str, path: &Path) -> Result<()> {
     #[derive(serde::Deserialize)]
     struct Head {
         schema: Option<u32>,
     }
     let Ok(head) = serde_json::from_str::<Head>(text) else {
-        // Malformed as a whole: the full reading says where.
+        // Malformed as a whole: reading all of it names the place.
         return Ok(());
     };
     match head.schema {
@@ -144,7 +144,7 @@ fn check_schema(text: &str, path: &Path) -> Result<()> {
             }
         ),
         None => bail!(
-            "{} says no schema: it is no result of `hotset lab run`",
+            "{} has no `schema`: it is not a result of `hotset lab run`",
             path.display()
         ),
     }

@@ -2,9 +2,9 @@
 mod common;
 
 use common::run;
-use raw::comparison::{Change, Comparison, ComparisonRow, Published};
-use raw::plan::Statistic;
-use raw::record::{Arm, Outcome, Run, SceneRecord, Trial, SCHEMA};
+use protocol::comparison::{Change, Comparison, ComparisonRow, Published};
+use protocol::plan::Statistic;
+use protocol::record::{Arm, Outcome, Run, SceneRecord, Trial, SCHEMA};
 use report::study::Sign;
 use report::{study, Results};
 use std::collections::BTreeMap;
@@ -14,6 +14,7 @@ fn arm(name: &str) -> Arm {
         name: name.into(),
         label: name.to_uppercase(),
         kernel: "7.3.4".into(),
+        image: None,
         baseline: None,
         settings: BTreeMap::new(),
         point: None,
@@ -93,9 +94,9 @@ fn results() -> Results {
     run.plan.comparisons = vec![comparison];
     let mut trials = Vec::new();
     for (name, kills) in [
-        ("classic", [100.0, 110.0, 90.0]),
-        ("mglru", [50.0, 55.0, 46.0]),
-        ("more", [200.0, 220.0, 181.0]),
+        ("classic", [100.0, 110.0, 90.0, 100.0]),
+        ("mglru", [50.0, 55.0, 46.0, 50.0]),
+        ("more", [200.0, 220.0, 181.0, 200.0]),
     ] {
         for (repetition, kills) in kills.into_iter().enumerate() {
             trials.push(trial(name, repetition as u32, kills));
@@ -112,7 +113,7 @@ fn a_sign_is_compared_with_the_published_one() {
     assert_eq!(signs, [Sign::Same, Sign::Other]);
     let halved = rows[0].to[0].change.unwrap();
     assert!((halved + 0.5).abs() < 0.02, "{halved}");
-    // None here and none there: no ratio, and it is said why.
+    // Neither arm has kills: a reason stands in place of the ratio.
     assert_eq!(rows[1].to[0].sign, Sign::None);
     assert_eq!(rows[1].to[0].why, "n/a (baseline 0)");
 }

@@ -2,8 +2,8 @@
 mod common;
 
 use common::run;
-use raw::plan::{Curve, Judge, Promise, Relative, Statistic};
-use raw::record::{Arm, Outcome, Point, Run, SceneRecord, Trial, SCHEMA};
+use protocol::plan::{Curve, Judge, Promise, Relative, Statistic};
+use protocol::record::{Arm, Outcome, Point, Run, SceneRecord, Trial, SCHEMA};
 use report::{study, PromiseResult, Results, Study};
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ const SHARE: &str = "vmstat.anon/(vmstat.anon+vmstat.file)";
 const PLACES: [f64; 3] = [0.0, 60.0, 200.0];
 
 /// Two series of three places; `ours` has the pages of anonymous memory, of 100, in each trial.
-fn results(ours: [[f64; 3]; 3], promises: Vec<Promise>) -> Results {
-    let classic = [[0.0; 3], [30.0; 3], [90.0; 3]];
+fn results<const N: usize>(ours: [[f64; N]; 3], promises: Vec<Promise>) -> Results {
+    let classic = [[0.0; N], [30.0; N], [90.0; N]];
     let mut arms = Vec::new();
     let mut trials = Vec::new();
     for (series, pages) in [("classic", classic), ("ours", ours)] {
@@ -22,6 +22,7 @@ fn results(ours: [[f64; 3]; 3], promises: Vec<Promise>) -> Results {
                 name: name.clone(),
                 label: format!("{series} at {x}"),
                 kernel: "7.3.4".into(),
+                image: None,
                 baseline: None,
                 settings: BTreeMap::new(),
                 point: Some(Point {
@@ -35,7 +36,11 @@ fn results(ours: [[f64; 3]; 3], promises: Vec<Promise>) -> Results {
             }
         }
     }
-    let mut run = Run { arms, ..run() };
+    let mut run = Run {
+        arms,
+        repetitions: N as u32,
+        ..run()
+    };
     run.plan.figures.clear();
     run.plan.charts.clear();
     run.plan.promises = promises;
@@ -88,7 +93,7 @@ fn promise() -> Promise {
     }
 }
 
-fn rises(ours: [[f64; 3]; 3], judge: Judge) -> PromiseResult {
+fn rises<const N: usize>(ours: [[f64; N]; 3], judge: Judge) -> PromiseResult {
     let promise = Promise {
         monotonic: true,
         judge,
@@ -116,9 +121,9 @@ fn points_are_ordered_with_mean_and_interval() {
     assert_eq!(places, PLACES);
     let middle = lines[0].points[1].across.as_ref().unwrap();
     assert!((middle.mean - 0.3).abs() < 1e-9);
-    // t(2) = 4.30265, s = 0.1, n = 3.
-    let low = middle.interval.unwrap().low;
-    assert!((low - (0.3 - 4.30265 * 0.1 / 3f64.sqrt())).abs() < 1e-4);
+    let ends = middle.spread.unwrap();
+    assert!(ends.interval().is_none(), "three trials have a range");
+    assert_eq!((ends.ends().low, ends.ends().high), (0.2, 0.4));
 }
 
 #[test]
@@ -128,26 +133,26 @@ fn a_series_rises_or_the_step_that_falls_is_named() {
     let down = rises([[0.0; 3], [20.0; 3], [10.0; 3]], Judge::Value);
     assert!(!down.holds, "{down:?}");
     assert!(down.why.contains("the step from 60 to 200"), "{}", down.why);
-    // A step down within the noise is none for certain; one beyond it is.
-    let noisy = [[0.0; 3], [20.0, 30.0, 25.0], [22.0, 24.0, 26.0]];
+    // A downward step within the noise does not count. A larger one does.
+    let noisy = [[0.0; 4], [20.0, 30.0, 25.0, 25.0], [22.0, 24.0, 26.0, 24.0]];
     assert!(!rises(noisy, Judge::Value).holds);
-    let told = Promise {
+    let by_interval = Promise {
         monotonic: true,
         judge: Judge::Interval,
         may_be_unsure: true,
         ..promise()
     };
-    let kept = study(&results(noisy, vec![told]));
+    let kept = study(&results(noisy, vec![by_interval]));
     assert!(kept.promises[0].holds, "{:?}", kept.promises[0]);
     let clear = rises(
-        [[0.0; 3], [30.0, 31.0, 29.0], [20.0, 21.0, 19.0]],
+        [[0.0; 4], [30.0, 31.0, 29.0, 30.0], [20.0, 21.0, 19.0, 21.0]],
         Judge::Interval,
     );
     assert!(!clear.holds && !clear.unsure, "{clear:?}");
 }
 
 #[test]
-fn a_place_without_data_breaks_the_series() {
+fn a_place_without_trials_leaves_the_series_undecided() {
     let mut found = results([[0.0; 3], [20.0; 3], [80.0; 3]], vec![]);
     found.run.plan.promises = vec![Promise {
         monotonic: true,
@@ -156,9 +161,9 @@ fn a_place_without_data_breaks_the_series() {
     found.trials.retain(|t| t.arm != "ours-60");
     let study = study(&found);
     assert!(!study.promises[0].holds);
-    assert!(study.promises[0]
-        .why
-        .contains("at 60: 3 of 3 trials never ran"));
+    assert!(study.promises[0].undecided);
+    let why = &study.promises[0].why;
+    assert!(why.contains("at 60: 0 of 3 trials"), "{why}");
 }
 
 #[test]
@@ -174,7 +179,7 @@ fn a_series_is_held_to_another_place_by_place() {
         width: Some(0.5),
         ..within.clone()
     };
-    let ours = [[0.0; 3], [27.0, 28.0, 29.0], [60.0, 61.0, 62.0]];
+    let ours = [[0.0; 4], [27.0, 28.0, 29.0, 28.0], [60.0, 61.0, 62.0, 61.0]];
     for promise in [within.clone(), judged] {
         let study = study(&results(ours, vec![promise]));
         let expected = [("ours-0", true), ("ours-60", true), ("ours-200", false)];

@@ -1,8 +1,8 @@
-//! The page: whole, self-contained, and safe from what it shows.
+//! The page: whole, self-contained, and safe from hostile texts.
 mod common;
 
 use common::{fixtures, put, run, trials};
-use raw::record::Outcome;
+use protocol::record::Outcome;
 use report::{Results, Study};
 use roxmltree::{Document, ParsingOptions};
 
@@ -10,7 +10,7 @@ fn page(study: &Study) -> String {
     report::format::html::html(study)
 }
 
-/// The page is well-formed XML too; a strict parser finds what a browser would guess at.
+/// The page is well-formed XML too. A strict parser finds errors that a browser would mend.
 fn parse(html: &str) -> Document<'_> {
     let options = ParsingOptions {
         allow_dtd: true,
@@ -28,7 +28,7 @@ fn fixture() -> Study {
     report::study(&report::load(&fixtures()).unwrap())
 }
 
-/// Nothing that a browser would fetch, run or follow out of the page.
+/// Asserts that the page has nothing that a browser would fetch, run or follow out of the page.
 fn self_contained(document: &Document) {
     for node in document.descendants().filter(|n| n.is_element()) {
         let tag = node.tag_name().name();
@@ -55,7 +55,7 @@ fn self_contained(document: &Document) {
 }
 
 #[test]
-fn the_page_is_well_formed_and_needs_nothing_else() {
+fn the_page_is_well_formed_and_loads_nothing() {
     let html = page(&fixture());
     self_contained(&parse(&html));
     assert!(!html.contains("http://") && !html.contains("https://"));
@@ -99,7 +99,9 @@ fn every_arm_figure_chart_and_promise_appears() {
         .collect();
     for f in &study.figures {
         let title = &f.figure.title;
-        assert!(heads.iter().any(|h| h.contains(title)), "{title}");
+        let in_table = heads.iter().any(|h| h.contains(title));
+        assert_eq!(in_table, f.unmeasured.is_none(), "{title}");
+        assert!(text.contains(title), "{title}");
     }
     // A panel an arm for each chart, and a dot plot for each figure that has a number.
     let charts = document
@@ -115,14 +117,16 @@ fn every_arm_figure_chart_and_promise_appears() {
         study.charts.len() * study.arms.len() + plotted
     );
     for needed in [
-        "One-CPU bed",
+        "The guest has one CPU",
         "only as ratios within one run",
         "hotset lab run experiments/three-workers.toml --repetitions 3",
-        "2 of 10 promises are BROKEN",
+        "Of 10 promises 2 are BROKEN",
         "late never finished a read in 2 of 3 trials",
-        "scene epilogue never ran",
+        "the scene “epilogue” did not run",
         "Kernel panic - not syncing",
         "vm.workingset_protection = 1",
+        "image 0123456789ab",
+        "foreign: 1 patch feedbeefcafe",
         "2026-11-21 02:30 UTC",
         "Example CPU",
         "256\u{a0}MiB",
@@ -234,6 +238,10 @@ fn hostile() -> Results {
     for arm in &mut run.arms {
         arm.label = format!("{} {EVIL}", arm.name);
         arm.kernel = EVIL.into();
+        if let Some(image) = &mut arm.image {
+            image.sha256 = EVIL.into();
+            image.patches_digest = EVIL.into();
+        }
         arm.settings.insert(EVIL.into(), EVIL.into());
     }
     for trial in &mut trials {
@@ -257,7 +265,7 @@ fn hostile_texts_are_shown_and_do_nothing() {
     assert!(text(&document).contains("<script>alert(1)</script>"));
 
     let markdown = report::format::markdown::markdown(&study);
-    // `about` is the author's own Markdown and stays as it is; everything else must not act.
+    // `about` is the author's own Markdown and keeps its markup. All other texts must be inert.
     let about = report::format::text::clean(EVIL);
     for line in markdown.replacen(&about, "", 1).lines() {
         let code = line.starts_with("</title>") || line.starts_with("hotset");
@@ -313,7 +321,7 @@ fn written_files_are_whole_and_the_study_is_json() {
 #[test]
 fn a_run_of_one_trial_and_no_plan_still_makes_a_page() {
     let mut run = run();
-    run.plan = raw::plan::Plan::default();
+    run.plan = protocol::plan::Plan::default();
     run.repetitions = 1;
     let mut trials = trials();
     trials.truncate(1);
@@ -325,7 +333,7 @@ fn a_run_of_one_trial_and_no_plan_still_makes_a_page() {
 }
 
 #[test]
-fn a_report_into_a_directory_that_can_not_be_written_names_the_file() {
+fn the_error_of_a_report_that_cannot_be_written_names_the_file() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), &run(), &trials());
     // A directory in the way fails for root too, unlike permissions.

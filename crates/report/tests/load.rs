@@ -1,4 +1,4 @@
-//! What a run's directory must be, and what is said when it is not.
+//! Reading the directory of a run, and its errors.
 mod common;
 
 use common::{put, run, trials};
@@ -21,7 +21,7 @@ fn trials_come_in_the_order_of_arms_and_repetitions() {
     let results = report::load(dir.path()).unwrap();
     assert_eq!(results.run, run());
     assert_eq!(results.trials, trials());
-    // A writer's unfinished file and a stranger's are no trials.
+    // A writer's unfinished file and a file of another program are no trials.
     fs::write(dir.path().join("trials/.classic-on-9.json"), "{").unwrap();
     fs::write(dir.path().join("trials/notes.txt"), "x").unwrap();
     assert_eq!(
@@ -31,27 +31,27 @@ fn trials_come_in_the_order_of_arms_and_repetitions() {
 }
 
 #[test]
-fn another_schema_is_refused_with_what_to_do() {
+fn another_schema_is_refused_with_a_remedy() {
     let dir = whole();
     for (schema, advice) in [(0, "older hotset"), (99, "newer hotset")] {
-        // The fields of another schema may be others: only the number may be relied on.
+        // Another schema may have other fields: only its number is certain.
         let path = dir.path().join("run.json");
         fs::write(&path, format!("{{\"schema\": {schema}, \"armies\": 3}}")).unwrap();
-        let said = message(dir.path());
+        let error = message(dir.path());
         assert!(
-            said.contains("run.json") && said.contains(&format!("schema {schema}")),
-            "{said}"
+            error.contains("run.json") && error.contains(&format!("schema {schema}")),
+            "{error}"
         );
-        assert!(said.contains(advice), "{said}");
+        assert!(error.contains(advice), "{error}");
     }
     let dir = whole();
     let path = dir.path().join("trials/mglru-on-1.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"schema\":1", "\"schema\":0")).unwrap();
-    let said = message(dir.path());
-    assert!(said.contains("mglru-on-1.json has schema 0"), "{said}");
+    let error = message(dir.path());
+    assert!(error.contains("mglru-on-1.json has schema 0"), "{error}");
     fs::write(&path, "{}").unwrap();
-    assert!(message(dir.path()).contains("mglru-on-1.json says no schema"));
+    assert!(message(dir.path()).contains("mglru-on-1.json has no `schema`"));
 }
 
 #[test]
@@ -61,22 +61,28 @@ fn a_malformed_file_is_named_with_its_place() {
         let path = dir.path().join(name);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() / 2]).unwrap();
-        let said = message(dir.path());
-        assert!(said.contains(name) && said.contains("malformed"), "{said}");
-        assert!(said.contains("line ") && said.contains("column "), "{said}");
-        fs::write(&path, text.replace("\"seed\":", "\"sead\":")).unwrap();
-        let said = message(dir.path());
+        let error = message(dir.path());
         assert!(
-            said.contains(name) && said.contains("missing field `seed`"),
-            "{said}"
+            error.contains(name) && error.contains("malformed"),
+            "{error}"
+        );
+        assert!(
+            error.contains("line ") && error.contains("column "),
+            "{error}"
+        );
+        fs::write(&path, text.replace("\"seed\":", "\"sead\":")).unwrap();
+        let error = message(dir.path());
+        assert!(
+            error.contains(name) && error.contains("missing field `seed`"),
+            "{error}"
         );
     }
 }
 
 #[test]
-fn nothing_to_report_is_said() {
+fn a_directory_without_trials_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    assert!(message(dir.path()).contains("no directory of a run"));
+    assert!(message(dir.path()).contains("run.json does not exist"));
     put(dir.path(), &run(), &[]);
     assert!(message(dir.path()).contains("holds no trial"));
     fs::remove_dir(dir.path().join("trials")).unwrap();
@@ -89,17 +95,17 @@ fn trials_that_do_not_belong_are_refused() {
     let stranger = dir.path().join("trials/zz.json");
     let mut trial = trials()[0].clone();
     fs::write(&stranger, serde_json::to_string(&trial).unwrap()).unwrap();
-    let said = message(dir.path());
+    let error = message(dir.path());
     assert!(
-        said.contains("zz.json") && said.contains("both repetition 0"),
-        "{said}"
+        error.contains("zz.json") && error.contains("both repetition 0"),
+        "{error}"
     );
     trial.arm = "nobody".into();
     fs::write(&stranger, serde_json::to_string(&trial).unwrap()).unwrap();
-    let said = message(dir.path());
+    let error = message(dir.path());
     assert!(
-        said.contains("zz.json") && said.contains("\"nobody\""),
-        "{said}"
+        error.contains("zz.json") && error.contains("\"nobody\""),
+        "{error}"
     );
 }
 

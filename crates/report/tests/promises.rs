@@ -1,9 +1,10 @@
-//! What a promise holds on, and what breaks it.
+//! Promises that hold, and promises that are broken, unsure or not measured.
 mod common;
 
 use common::{run, trials};
-use raw::plan::{Across, Judge, Promise, Relative, Statistic};
-use raw::record::{Outcome, Trial};
+use protocol::plan::{Across, Judge, Promise, Relative, Statistic};
+use protocol::record::{Outcome, Trial};
+use report::study::promises::Standing;
 use report::{study, PromiseResult, Results};
 
 const SCANS: &str = "vmstat.pgscan_direct";
@@ -140,7 +141,7 @@ fn ratios_to_another_scene_are_taken_within_each_trial() {
 }
 
 #[test]
-fn a_trial_that_failed_or_never_ran_breaks_its_arms_promises() {
+fn a_trial_that_failed_breaks_its_arms_promises() {
     let easy = |arm: &str| Promise {
         at_least: Some(0.0),
         ..promise(arm)
@@ -149,23 +150,68 @@ fn a_trial_that_failed_or_never_ran_breaks_its_arms_promises() {
     assert!(!panicked.holds);
     assert_eq!(panicked.why, "1 of 3 trials failed");
 
-    let mut some = trials();
-    some.retain(|t| !(t.arm == "classic-on" && t.repetition == 2));
-    let interrupted = judge(easy("classic-on"), some);
-    assert!(!interrupted.holds);
-    assert_eq!(interrupted.why, "1 of 3 trials never ran");
-
     let mut none = trials();
     for trial in none.iter_mut().filter(|t| t.arm == "classic-on") {
         trial.outcome = Outcome::Hang { silent_s: 60 };
     }
     let hung = judge(easy("classic-on"), none);
     assert!(!hung.holds && hung.value.is_none());
-    assert!(
-        hung.why.contains("3 of 3 trials failed; no data"),
-        "{}",
-        hung.why
-    );
+    assert!(hung.why.contains("3 of 3 trials failed"), "{}", hung.why);
+}
+
+/// The trials that an interrupted run lacks can still keep or break a promise.
+#[test]
+fn a_trial_that_never_ran_leaves_its_arms_promises_undecided() {
+    let lacking = |arm: &str| {
+        let mut some = trials();
+        set(&mut some, "classic-on", [1.0, 2.0, 9.0]);
+        set(&mut some, "classic-vanilla", [1.0, 2.0, 9.0]);
+        some.retain(|t| !(t.arm == arm && t.repetition == 2));
+        some
+    };
+    let standing = |promise: Promise, arm| {
+        let result = judge(promise, lacking(arm));
+        assert!(!result.holds, "{result:?}");
+        (result.standing(), result.why)
+    };
+    for most in [9.0, 0.5] {
+        let mean = Promise {
+            at_most: Some(most),
+            ..promise("classic-on")
+        };
+        let found = standing(mean, "classic-on");
+        assert_eq!(found, (Standing::Undecided, "2 of 3 trials".into()));
+    }
+    // No later trial mends the worst.
+    let worst = Promise {
+        across: Across::Worst,
+        at_most: Some(0.5),
+        ..promise("classic-on")
+    };
+    assert_eq!(standing(worst.clone(), "classic-on").0, Standing::Broken);
+    let so_far = Promise {
+        at_most: Some(9.0),
+        ..worst
+    };
+    assert_eq!(standing(so_far, "classic-on").0, Standing::Undecided);
+    let ratio = Promise {
+        relative_to: Relative::Baseline,
+        at_most: Some(9.0),
+        ..promise("classic-on")
+    };
+    let (found, why) = standing(ratio, "classic-vanilla");
+    assert_eq!(found, Standing::Undecided);
+    assert!(why.contains("2 of 3 trials of the baseline"), "{why}");
+    let none: Vec<Trial> = { trials().into_iter() }
+        .filter(|t| t.arm != "classic-on")
+        .collect();
+    let easy = Promise {
+        at_least: Some(0.0),
+        ..promise("classic-on")
+    };
+    let found = judge(easy, none);
+    assert_eq!(found.standing(), Standing::Undecided);
+    assert_eq!(found.why, "0 of 3 trials");
 }
 
 #[test]
@@ -182,7 +228,7 @@ fn a_value_missing_in_one_trial_breaks_the_promise() {
 }
 
 #[test]
-fn promises_that_can_not_be_judged_do_not_hold() {
+fn promises_that_cannot_be_judged_do_not_hold() {
     let unknown = judge(
         Promise {
             at_most: Some(1e9),
@@ -215,12 +261,26 @@ fn promises_that_can_not_be_judged_do_not_hold() {
     assert_eq!(judge(own, trials()).why, "the arm has no baseline");
 }
 
-/// As `ratio`, judged by the interval.
-fn interval(own: [f64; 3], width: f64, may_be_unsure: bool) -> PromiseResult {
+/// Four trials an arm, of which the arm and its baseline have these values.
+fn four_trials(own: [f64; 4]) -> Vec<Trial> {
     let mut all = trials();
-    set(&mut all, "classic-on", own);
-    set(&mut all, "classic-vanilla", [100.0; 3]);
-    let promise = Promise {
+    let last = all.iter().filter(|t| t.repetition == 2).cloned();
+    let fourth: Vec<Trial> = last.map(|t| Trial { repetition: 3, ..t }).collect();
+    all.extend(fourth);
+    for (arm, values) in [("classic-on", own), ("classic-vanilla", [100.0; 4])] {
+        for trial in all.iter_mut().filter(|t| t.arm == arm) {
+            let mut scenes = trial.scenes.iter_mut();
+            let scene = scenes.find(|s| s.name == "exhaustion").unwrap();
+            let value = values[trial.repetition as usize];
+            scene.counters.insert(SCANS.into(), value);
+        }
+    }
+    all
+}
+
+/// Within 3 % of the baseline, judged by the interval.
+fn within(width: f64, may_be_unsure: bool) -> Promise {
+    Promise {
         relative_to: Relative::Baseline,
         judge: Judge::Interval,
         width: Some(width),
@@ -228,46 +288,58 @@ fn interval(own: [f64; 3], width: f64, may_be_unsure: bool) -> PromiseResult {
         at_least: Some(0.97),
         at_most: Some(1.03),
         ..promise("classic-on")
-    };
-    judge(promise, all)
+    }
+}
+
+fn interval(own: [f64; 4], width: f64, may_be_unsure: bool) -> PromiseResult {
+    judge(within(width, may_be_unsure), four_trials(own))
 }
 
 #[test]
 fn an_interval_breaks_a_promise_only_where_all_of_it_is_outside() {
-    // The mean, 1.04, is outside; the interval is not, and narrow enough to tell.
-    let noisy = interval([102.0, 104.0, 106.0], 0.2, false);
+    // The mean, 1.04, is outside. The interval is not, and is narrow enough for a decision.
+    let noisy = interval([102.0, 104.0, 106.0, 104.0], 0.2, false);
     assert!(noisy.value.unwrap() > 1.03, "{noisy:?}");
-    assert!(noisy.interval.unwrap().low < 1.03, "{noisy:?}");
+    let ends = noisy.spread.unwrap().interval().unwrap();
+    assert!(ends.low < 1.03, "{noisy:?}");
     assert!(noisy.holds && !noisy.unsure, "{noisy:?}");
-    let off = interval([110.0, 111.0, 112.0], 0.2, false);
-    assert!(!off.holds && !off.unsure, "{off:?}");
-    let below = interval([90.0, 89.0, 90.0], 0.2, true);
-    assert!(!below.holds && !below.unsure, "{below:?}");
+    let off = interval([110.0, 111.0, 112.0, 111.0], 0.2, false);
+    assert_eq!(off.standing(), Standing::Broken, "{off:?}");
+    let below = interval([90.0, 89.0, 90.0, 90.0], 0.2, true);
+    assert_eq!(below.standing(), Standing::Broken, "{below:?}");
 }
 
 #[test]
-fn an_interval_too_wide_tells_nothing() {
-    let wide = interval([80.0, 100.0, 125.0], 0.2, false);
-    assert!(wide.unsure && !wide.holds, "{wide:?}");
-    assert!(wide.why.contains("too few repetitions"), "{}", wide.why);
-    let allowed = interval([80.0, 100.0, 125.0], 0.2, true);
-    assert!(allowed.unsure && allowed.holds, "{allowed:?}");
-    // However wide: an interval that is all outside is no riddle.
-    let far = interval([300.0, 400.0, 500.0], 0.2, false);
-    assert!(!far.unsure && !far.holds, "{far:?}");
-    let mut one = trials();
-    one.retain(|trial| trial.repetition == 0);
-    let mut run = run();
-    run.repetitions = 1;
-    run.plan.promises = vec![Promise {
-        judge: Judge::Interval,
-        width: Some(1e9),
-        at_least: Some(0.0),
-        ..promise("classic-on")
-    }];
-    let study = study(&Results { run, trials: one });
-    let alone = &study.promises[0];
-    assert!(alone.unsure && !alone.holds, "{alone:?}");
+fn an_interval_too_wide_leaves_a_promise_unsure() {
+    let wide = interval([80.0, 100.0, 125.0, 100.0], 0.2, false);
+    assert_eq!(wide.standing(), Standing::Unsure, "{wide:?}");
+    assert!(!wide.holds && !wide.why.is_empty(), "{wide:?}");
+    let allowed = interval([80.0, 100.0, 125.0, 100.0], 0.2, true);
+    assert_eq!(allowed.standing(), Standing::KeptUnsure, "{allowed:?}");
+    assert!(allowed.holds);
+    // An interval that is all outside decides, whatever its width.
+    let far = interval([300.0, 400.0, 500.0, 400.0], 0.2, false);
+    assert_eq!(far.standing(), Standing::Broken, "{far:?}");
+}
+
+#[test]
+fn fewer_than_four_trials_leave_a_promise_judged_by_interval_unsure() {
+    for repetitions in 1..=4 {
+        let mut some = four_trials([100.0; 4]);
+        some.retain(|trial| trial.repetition < repetitions);
+        // Another arm's failed trial is no concern of this promise.
+        let mut run = run();
+        run.repetitions = repetitions;
+        run.plan.promises = vec![within(0.2, false)];
+        let trials = some;
+        let study = study(&Results { run, trials });
+        let expected = match repetitions {
+            4 => Standing::Kept,
+            _ => Standing::Unsure,
+        };
+        let found = &study.promises[0];
+        assert_eq!(found.standing(), expected, "{repetitions}: {found:?}");
+    }
 }
 
 #[test]
@@ -275,21 +347,58 @@ fn an_unsure_promise_is_not_called_broken() {
     let mut run = run();
     run.plan.promises = vec![Promise {
         judge: Judge::Interval,
-        width: Some(0.0),
         at_least: Some(0.0),
         ..promise("classic-on")
     }];
     let trials = trials();
     let study = study(&Results { run, trials });
+    assert_eq!(study.promises[0].standing(), Standing::Unsure);
     assert!(!study.all_hold());
     let text = report::terminal(&study, 100, false);
     assert!(
         text.contains("UNSURE") && !text.contains("BROKEN"),
         "{text}"
     );
-    let page = report::format::markdown::markdown(&study);
-    assert!(page.contains("1 cannot be told from so few repetitions"));
-    assert!(!page.contains("BROKEN"));
+    assert!(!report::format::markdown::markdown(&study).contains("BROKEN"));
+}
+
+#[test]
+fn a_promise_whose_metric_nothing_recorded_is_listed_as_not_measured() {
+    let absent = Promise {
+        metric: "direct_reclaim.p99_ms".into(),
+        statistic: Statistic::Max,
+        at_most: Some(1.0),
+        ..promise("classic-on")
+    };
+    let mut run = run();
+    run.plan.promises = vec![absent];
+    let trials = trials();
+    let study = study(&Results { run, trials });
+    assert_eq!(study.promises[0].standing(), Standing::Unmeasured);
+    assert!(
+        !study.all_hold(),
+        "a promise that was not measured does not hold"
+    );
+    let text = report::terminal(&study, 100, false);
+    assert!(
+        text.contains("NOT MEASURED") && !text.contains("BROKEN"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_worker_that_never_finished_a_read_breaks_its_promise() {
+    let mut all = trials();
+    for scene in all.iter_mut().flat_map(|trial| &mut trial.scenes) {
+        scene.observations.remove("probe.read_ms");
+    }
+    let stuck = Promise {
+        metric: "probe.read_ms".into(),
+        statistic: Statistic::Max,
+        at_most: Some(1e9),
+        ..promise("classic-on")
+    };
+    assert_eq!(judge(stuck, all).standing(), Standing::Broken);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! `cargo bench -p sim` (all), `cargo bench -p sim -- fifo lru` (some), `-- --runs 1` (less exact).
 use sim::curve::Curve;
 use sim::registry::{Choice, POLICIES};
-use sim::{run, sample, Input};
+use sim::{bench_traces, run, Input};
 
-/// What the exact LRU curve at all sizes is called here.
+/// The name of the exact LRU curve at all sizes in the output.
 const CURVE: &str = "lru-curve";
 
 /// CPU seconds of this thread: another program on the core must not count.
@@ -39,7 +39,7 @@ fn main() {
         wanted = POLICIES.iter().map(|p| p.name.to_string()).collect();
         wanted.push(CURVE.to_string());
     }
-    let traces = [("zipf", sample::zipf()), ("mix", sample::mix())];
+    let traces = [("zipf", bench_traces::zipf()), ("mix", bench_traces::mix())];
     println!("million requests a second of CPU time, median of {runs}; bytes an object; misses");
     println!(
         "{:24} {:5} {:>8} {:>8} {:>7} {:>10}",

@@ -1,11 +1,8 @@
-//! What a policy is run on.
-use crate::policy::Error;
+//! The trace that a policy is run on.
+use crate::error::{Error, MAX_REQUESTS};
 use trace::{Flags, Trace};
 
-/// Most requests that a trace may have: positions and one mark must fit 32 bits.
-pub const MAX_REQUESTS: usize = (1 << 31) - 2;
-
-/// A decoded trace: dense ids and, where the trace tells, how each request was made.
+/// A decoded trace: dense ids and, where the format has them, the flags of each request.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
     ids: &'a [u32],
@@ -17,13 +14,13 @@ impl<'a> Input<'a> {
     /// `ids[i]` is the object of request `i`, below `objects`.
     ///
     /// # Errors
-    /// An id that is not below `objects`, or more than [`MAX_REQUESTS`] requests.
+    /// An id is not below `objects`, or there are more than [`MAX_REQUESTS`] requests.
     pub fn new(ids: &'a [u32], objects: usize) -> Result<Input<'a>, Error> {
         if ids.len() > MAX_REQUESTS || objects > MAX_REQUESTS {
             return Err(Error::TooLong(ids.len().max(objects)));
         }
         let objects = objects as u32;
-        // One look here, so that no policy has to fear an id.
+        // Checked once here, so that policies may index by id.
         match ids.iter().position(|&id| id >= objects) {
             Some(at) => Err(Error::Id {
                 at,
@@ -38,7 +35,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A trace as it was read.
+    /// The input of a trace as it was read.
     ///
     /// # Errors
     /// As [`Input::new`].
@@ -50,10 +47,10 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Says how each request was made.
+    /// Adds the flags of each request.
     ///
     /// # Errors
-    /// When there are not as many flags as requests.
+    /// There are not as many flags as requests.
     pub fn with_flags(self, flags: &'a [Flags]) -> Result<Input<'a>, Error> {
         if flags.len() != self.ids.len() {
             return Err(Error::Flags {
@@ -72,12 +69,12 @@ impl<'a> Input<'a> {
         self.ids
     }
 
-    /// Distinct objects.
+    /// The number of distinct objects.
     pub fn objects(&self) -> u32 {
         self.objects
     }
 
-    /// How each request was made, where the trace tells.
+    /// The flags of each request, where the format has them.
     pub fn flags(&self) -> Option<&'a [Flags]> {
         self.flags
     }

@@ -1,40 +1,56 @@
-//! What a policy is to the engine, and how it is described to people.
-use crate::engine::Running;
-use crate::Input;
+//! The interface between policies and the engine, and the description of a policy for users.
+use crate::error::Error;
+use crate::input::Input;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A replacement policy at one size, in the middle of a trace.
 pub trait Policy {
-    /// Request `at` of the trace, for object `id`; true when it hits. Every miss is admitted.
+    /// Serves request `at` of the trace, for object `id`, and returns whether it hits. Every miss is
+    /// admitted.
     fn request(&mut self, id: u32, at: usize) -> bool;
 
-    /// `id` comes in [`crate::engine::AHEAD`] requests: ask for its memory.
+    /// Prefetches the memory of `id`, which is requested [`crate::engine::AHEAD`] requests later.
     #[inline(always)]
     fn prefetch(&self, _id: u32) {}
 
-    /// `id` comes in [`crate::engine::SOON`] requests, and what [`Policy::prefetch`] asked for is
-    /// there: ask for what that leads to.
+    /// Prefetches the memory that the memory of `id` points to. `id` is requested [`crate::engine::SOON`]
+    /// requests later, and the memory that [`Policy::prefetch`] named has arrived.
     #[inline(always)]
     fn prefetch_soon(&self, _id: u32) {}
 
-    /// What it counted besides misses, by name.
+    /// The policy's own counters besides misses, by name.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 
-    /// Bytes that it holds, without the trace.
+    /// Memory of the policy in bytes, without the trace.
     fn bytes(&self) -> usize;
 }
 
-/// What a run counted.
+/// A policy with its own compiled loop: one call for each stretch of the trace, not for each request.
+pub trait Running: Send {
+    /// Runs requests `from..to` and returns how many missed. Stretches come in order.
+    fn stretch(&mut self, input: &Input, from: usize, to: usize) -> u64;
+
+    /// As [`Running::stretch`], and puts into `hits` whether each request hit.
+    fn stretch_hits(&mut self, input: &Input, from: usize, to: usize, hits: &mut Vec<bool>);
+
+    /// See [`Policy::counters`].
+    fn counters(&self) -> Vec<(&'static str, u64)>;
+
+    /// See [`Policy::bytes`].
+    fn bytes(&self) -> usize;
+}
+
+/// The counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub requests: u64,
     pub misses: u64,
-    /// What the policy itself counts, by name (Linux: refaults, activations, scans).
+    /// The policy's own counters, by name. Linux's models count refaults, activations and scans.
     pub counters: Vec<(&'static str, u64)>,
-    /// Bytes that the policy held, without the trace.
+    /// Memory of the policy in bytes, without the trace.
     pub bytes: usize,
 }
 
@@ -42,7 +58,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     pub name: &'static str,
-    /// As it would be written on the command line.
+    /// The default as it would be written on the command line.
     pub default: &'static str,
     pub help: &'static str,
 }
@@ -51,16 +67,16 @@ pub struct Parameter {
 #[derive(Clone, Copy)]
 pub struct Description {
     pub name: &'static str,
-    /// Where it comes from: authors, title, venue and year; or the kernel's files.
+    /// Authors, title, venue and year of its paper, or the files of the kernel.
     pub paper: &'static str,
     pub parameters: &'static [Parameter],
     pub build: for<'a> fn(&Setup<'a, '_>) -> Result<Box<dyn Running + 'a>, Error>,
 }
 
-/// What a policy is made of: the trace, the size and the parameters.
+/// The input for building a policy: the trace, the size and the parameters.
 pub struct Setup<'a, 'p> {
     pub input: Input<'a>,
-    /// Objects that fit, at least 1 and at most [`Input::objects`]: more changes nothing.
+    /// Objects that fit: at least 1 and at most [`Input::objects`], because more room changes nothing.
     pub size: u32,
     pub(crate) description: &'p Description,
     pub(crate) values: &'p BTreeMap<String, String>,
@@ -70,7 +86,7 @@ impl Setup<'_, '_> {
     /// The value of a parameter, or its default.
     ///
     /// # Errors
-    /// When the value is not of the kind that is asked for.
+    /// The value cannot be parsed as a `T`.
     pub fn value<T: std::str::FromStr>(&self, name: &'static str) -> Result<T, Error> {
         let parameter = self
             .description
@@ -88,7 +104,7 @@ impl Setup<'_, '_> {
     /// As [`Setup::value`], within `range`.
     ///
     /// # Errors
-    /// Also when it lies outside.
+    /// As [`Setup::value`], or the value lies outside of `range`.
     pub fn value_in<T>(
         &self,
         name: &'static str,
@@ -105,77 +121,13 @@ impl Setup<'_, '_> {
         Err(self.refuse(name, &value.to_string(), &expected))
     }
 
-    /// The error of a value that a policy cannot take.
+    /// The error for a value that a policy cannot take.
     pub fn refuse(&self, name: &str, value: &str, expected: &str) -> Error {
         Error::Value {
             policy: self.description.name.to_string(),
             parameter: name.to_string(),
             value: value.to_string(),
             expected: expected.to_string(),
-        }
-    }
-}
-
-/// What can be wrong with what was asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// No policy has that name.
-    Policy { name: String, known: String },
-    /// The policy has no such parameter.
-    Parameter {
-        policy: String,
-        parameter: String,
-        known: String,
-    },
-    /// The parameter cannot have that value.
-    Value {
-        policy: String,
-        parameter: String,
-        value: String,
-        expected: String,
-    },
-    /// A size of no objects.
-    Size,
-    /// An id beyond the number of objects.
-    Id { at: usize, id: u32, objects: u32 },
-    /// Not one flag a request.
-    Flags { flags: usize, requests: usize },
-    /// More requests than a position can number.
-    TooLong(usize),
-}
-
-impl std::error::Error for Error {}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Policy { name, known } => {
-                write!(f, "there is no policy {name:?}; there are {known}")
-            }
-            Error::Parameter {
-                policy,
-                parameter,
-                known,
-            } => write!(f, "{policy} has no parameter {parameter:?}; it has {known}"),
-            Error::Value {
-                policy,
-                parameter,
-                value,
-                expected,
-            } => write!(f, "{policy}: {parameter}={value}: expected {expected}"),
-            Error::Size => write!(f, "a cache of no objects; a size is at least 1"),
-            Error::Id { at, id, objects } => write!(
-                f,
-                "request {at}: object {id}, but the trace says that it has {objects}"
-            ),
-            Error::Flags { flags, requests } => {
-                write!(f, "{flags} flags for {requests} requests")
-            }
-            Error::TooLong(requests) => write!(
-                f,
-                "{requests} requests, of which at most {} can be numbered; split the trace",
-                crate::input::MAX_REQUESTS
-            ),
         }
     }
 }

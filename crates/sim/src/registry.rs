@@ -1,30 +1,33 @@
-//! The policies by name. A new one is a file in `policies/` and a line here.
-use crate::policies::*;
-use crate::policy::{Description, Error, Setup};
-use crate::{Input, Running};
+//! The policies by name. A new policy is a file in `policies/FAMILY/` and a line here.
+use crate::error::Error;
+use crate::policies::{
+    adaptive, frequency, linux, multi_queue, opt, random, recency, reuse_distance,
+};
+use crate::policy::{Description, Running, Setup};
+use crate::Input;
 use std::collections::BTreeMap;
 
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[&Description] = &[
     &opt::POLICY,
-    &fifo::POLICY,
+    &recency::fifo::POLICY,
     &random::POLICY,
-    &mru::POLICY,
-    &lru::POLICY,
-    &lru_k::POLICY,
-    &lfu::POLICY,
-    &clock::POLICY,
-    &clock_pro::POLICY,
-    &two_q::POLICY,
-    &arc::POLICY,
-    &car::POLICY,
-    &lirs::POLICY,
-    &sieve::POLICY,
-    &s3_fifo::POLICY,
-    &w_tinylfu::POLICY,
-    &lecar::POLICY,
-    &linux_two_list::POLICY,
-    &mglru::POLICY,
+    &recency::mru::POLICY,
+    &recency::lru::POLICY,
+    &frequency::lru_k::POLICY,
+    &frequency::lfu::POLICY,
+    &recency::clock::POLICY,
+    &reuse_distance::clock_pro::POLICY,
+    &multi_queue::two_q::POLICY,
+    &adaptive::arc::POLICY,
+    &adaptive::car::POLICY,
+    &reuse_distance::lirs::POLICY,
+    &recency::sieve::POLICY,
+    &multi_queue::s3_fifo::POLICY,
+    &frequency::w_tinylfu::POLICY,
+    &adaptive::lecar::POLICY,
+    &linux::two_list::POLICY,
+    &linux::mglru::POLICY,
 ];
 
 /// A policy with its parameters, as written: `lirs` or `lirs:history=2,hir=0.01`.
@@ -35,7 +38,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Reads `name` or `name:parameter=value,...`.
+    /// Reads `name` or `name:parameter=value,...`. Case and hyphens of a name do not matter.
     ///
     /// # Errors
     /// A policy or a parameter that is not known.
@@ -43,7 +46,7 @@ impl Choice {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let description = POLICIES
             .iter()
-            .find(|known| known.name.eq_ignore_ascii_case(name))
+            .find(|known| alike(known.name, name))
             .ok_or_else(|| Error::Policy {
                 name: name.to_string(),
                 known: names(POLICIES.iter().map(|known| known.name)),
@@ -66,7 +69,7 @@ impl Choice {
         })
     }
 
-    /// What was chosen.
+    /// The description of the chosen policy.
     pub fn description(&self) -> &'static Description {
         self.description
     }
@@ -100,10 +103,15 @@ impl std::fmt::Display for Choice {
     }
 }
 
+/// Whether two names differ in case and hyphens alone: `S3FIFO` and `s3-fifo`.
+fn alike(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> String {
+        let letters = name.chars().filter(|c| !matches!(c, '-' | '_'));
+        letters.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    letters(a) == letters(b)
+}
+
 fn names(all: impl Iterator<Item = &'static str>) -> String {
-    let all: Vec<_> = all.collect();
-    if all.is_empty() {
-        return "none".to_string();
-    }
-    all.join(", ")
+    all.collect::<Vec<_>>().join(", ")
 }

@@ -1,17 +1,17 @@
-//! Each policy against its slow, obvious twin, on random traces of random kinds.
+//! Each policy has the misses of its slow and simple second implementation, on random traces.
 mod slow;
 
 use proptest::prelude::*;
 use sim::curve::Curve;
 use sim::registry::Choice;
-use sim::{run, sample, Input};
+use sim::{bench_traces, run, Input};
 use slow::{adaptive, clocks, frequency, linux, multi_gen, simple, stacks, two_list};
 
-/// Uniform, skewed, loops and changes of phase, so that every list gets its share.
+/// Traces of up to five phases, each uniform, skewed or a loop: every list of a policy is used.
 fn traces() -> impl Strategy<Value = Vec<u32>> {
     let part = (1u32..40, 0u32..20, 0..3, 1usize..150, any::<u32>()).prop_map(
         |(objects, base, kind, len, seed)| {
-            let mut random = sample::Pcg64::new(seed);
+            let mut random = random::Pcg64::new(u64::from(seed));
             (0..len as u32)
                 .map(|at| {
                     base + match kind {
@@ -25,31 +25,31 @@ fn traces() -> impl Strategy<Value = Vec<u32>> {
     );
     prop::collection::vec(part, 1..6).prop_map(|parts| {
         let mut ids = parts.concat();
-        sample::renumber(&mut ids, 64);
+        bench_traces::renumber(&mut ids, 64);
         ids
     })
 }
 
-/// Of some hundreds of pages, so that Linux's batches of 32 and 64 are not all there is.
+/// Traces of some hundreds of pages: many of Linux's batches of 32 and 64.
 fn long_traces() -> impl Strategy<Value = Vec<u32>> {
     (any::<u32>(), 100u32..400, 500usize..2500, 1i32..5).prop_map(|(seed, objects, len, power)| {
-        let mut random = sample::Pcg64::new(seed);
+        let mut random = random::Pcg64::new(u64::from(seed));
         let mut base = 0;
         let mut ids: Vec<u32> = (0..len)
             .map(|_| {
-                // The popular ones change now and then.
+                // The popular objects change now and then.
                 base += u32::from(random.up_to(400) == 0) * objects / 3;
                 (base + (random.unit().powi(power) * f64::from(objects)) as u32) % (2 * objects)
             })
             .collect();
-        sample::renumber(&mut ids, 2 * objects);
+        bench_traces::renumber(&mut ids, 2 * objects);
         ids
     })
 }
 
-/// Anonymous or of a file is the object's, the rest the access's: of ten so many are read().
+/// Flags of accesses. An object is anonymous or of a file; `reads` of ten accesses to a file are read().
 fn flags(ids: &[u32], objects: usize, seed: u32, reads: u32) -> Vec<trace::Flags> {
-    let mut random = sample::Pcg64::new(seed);
+    let mut random = random::Pcg64::new(u64::from(seed));
     let anon: Vec<bool> = (0..objects).map(|_| random.up_to(1) == 0).collect();
     ids.iter()
         .map(
@@ -83,7 +83,7 @@ macro_rules! agree {
                 #[test]
                 fn $test(ids in traces(), size in sizes()) {
                     let objects = ids.iter().max().map_or(0, |&id| id as usize + 1);
-                    // Twins are not told of the footprint: a larger cache is a matter of its own.
+                    // The slow implementations do not know the footprint, so larger caches are left out.
                     let size = size.min(objects);
                     let twin: fn(&[u32], usize) -> u64 = $twin;
                     prop_assert_eq!(misses($policy, &ids, size), twin(&ids, size));
@@ -128,7 +128,7 @@ agree! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// One pass says what a run at each size says.
+    /// The curve of one pass has the misses of a run at each size.
     #[test]
     fn the_curve_is_lru_at_every_size(ids in traces()) {
         let objects = ids.iter().max().map_or(0, |&id| id as usize + 1);
@@ -139,8 +139,8 @@ proptest! {
         }
     }
 
-    /// Linux's models with accesses of all kinds: each against its twin, in all that the kernel counts;
-    /// no page is lost, and none of them beats OPT.
+    /// Linux's models with accesses of all kinds have the counters of their slow implementations. No page
+    /// is lost, and no model beats OPT.
     #[test]
     fn linux_is_its_slow_twin(
         ids in prop_oneof![traces(), long_traces()],
@@ -188,9 +188,9 @@ proptest! {
         }
     }
 
-    /// No policy does better than OPT or worse than missing always, and none misses twice what fits.
+    /// No policy has fewer misses than OPT. With room for all objects, each object misses once.
     #[test]
-    fn every_policy_lies_between_opt_and_nothing(ids in traces(), size in sizes()) {
+    fn every_policy_lies_between_opt_and_one_miss_an_object(ids in traces(), size in sizes()) {
         let objects = ids.iter().max().map_or(0, |&id| id as usize + 1) as u64;
         let best = misses("opt:bypass=true", &ids, size);
         for policy in sim::registry::POLICIES {

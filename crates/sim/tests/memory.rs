@@ -1,22 +1,22 @@
-//! What a policy takes, in bytes that were asked for: at most 9 an object for LRU and 24 for any
-//! other, the trace aside.
-#[path = "../../trace/tests/counted.rs"]
+//! Memory of a policy in allocated bytes, without the trace: at most 9 an object for LRU and 24 for any
+//! other.
+#[path = "../../trace/tests/counted/mod.rs"]
 mod counted;
 
 use counted::peak;
 use sim::registry::{Choice, POLICIES};
-use sim::{run, sample, Input};
+use sim::{bench_traces, run, Input};
 
-/// What does not grow with objects: rings by count, small tables, a batch of reclaimed pages.
+/// Bytes that do not grow with objects: lists by count, small tables, a batch of reclaimed pages.
 const FIXED: usize = 64 << 10;
 
-/// As many requests an object as the benchmark's zipf has.
+/// A skewed trace with as many requests an object as the zipf trace of the benchmark.
 fn skewed(requests: usize, objects: u32, power: i32) -> (Vec<u32>, usize) {
-    let mut random = sample::Pcg64::new(11);
+    let mut random = random::Pcg64::new(11);
     let mut ids: Vec<u32> = (0..requests)
         .map(|_| (random.unit().powi(power) * f64::from(objects)) as u32)
         .collect();
-    let seen = sample::renumber(&mut ids, objects);
+    let seen = bench_traces::renumber(&mut ids, objects);
     (ids, seen as usize)
 }
 
@@ -27,7 +27,7 @@ fn bytes_an_object(policy: &str, ids: &[u32], objects: usize, size: u64) -> f64 
         let mut policy = choice.build(&input, size).expect("a size");
         run(policy.as_mut(), &input, &mut |_| {})
     });
-    // What it says that it holds is what it holds, but for what grew on the way.
+    // The bytes that a policy reports are those that it holds, except for vectors that grew.
     assert!(
         counts.bytes <= held + FIXED,
         "{policy}: {} of {held}",
@@ -55,7 +55,7 @@ fn no_policy_takes_more_than_24_bytes_an_object_and_lru_9() {
 }
 
 #[test]
-fn what_lru_takes_does_not_grow_with_the_trace() {
+fn memory_of_lru_does_not_grow_with_the_trace() {
     let (ids, objects) = skewed(3_000_000, 5_000, 2);
     let took = bytes_an_object("lru", &ids, objects, objects as u64 / 10);
     assert!(took <= 9.0, "{took:.1}");

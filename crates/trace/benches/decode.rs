@@ -1,4 +1,4 @@
-//! How fast requests are decoded and renumbered: `cargo bench -p trace`, or with traces of your own
+//! The speed of decoding and renumbering requests: `cargo bench -p trace`, or with traces of your own
 //! `cargo bench -p trace -- FILE...`. CPU time of one thread, median of 5.
 use rustix::time::{clock_gettime, ClockId};
 use std::hint::black_box;
@@ -46,7 +46,7 @@ fn main() {
             keys.len(),
             || renumber(&keys),
         );
-        // Block addresses and hashes are as large as this.
+        // Numbers as large as block addresses and hashes.
         for key in &mut keys {
             *key = (*key + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         }
@@ -56,7 +56,7 @@ fn main() {
     }
 }
 
-fn show(what: &str, requests: usize, mut run: impl FnMut()) {
+fn show(title: &str, requests: usize, mut run: impl FnMut()) {
     let mut rates = [(); 5].map(|()| {
         let begun = cpu();
         run();
@@ -64,7 +64,7 @@ fn show(what: &str, requests: usize, mut run: impl FnMut()) {
     });
     rates.sort_by(f64::total_cmp);
     println!(
-        "{what}: {:.1} M/s ({:.1} to {:.1})",
+        "{title}: {:.1} M/s ({:.1} to {:.1})",
         rates[2], rates[0], rates[4]
     );
 }

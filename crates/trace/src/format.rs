@@ -1,4 +1,4 @@
-//! The formats, and which one a file is in.
+//! The formats of traces.
 use std::path::Path;
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ pub enum Format {
     Spc,
     /// Comma-separated values.
     Csv,
-    /// An object a line.
+    /// Plain text with one object on each line.
     Text,
     /// `valgrind --tool=lackey --trace-mem=yes`.
     Lackey,
@@ -27,7 +27,7 @@ impl Format {
         Format::Lackey,
     ];
 
-    /// As `--format` has it.
+    /// The name as `--format` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Format::OracleGeneral => "oracleGeneral",
@@ -38,9 +38,9 @@ impl Format {
         }
     }
 
-    /// From the file's name, without `.zst` and `.gz`.
+    /// The format by the ending of a file's name, `.zst` and `.gz` aside.
     pub fn of_name(path: &Path) -> Option<Format> {
-        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".zst").unwrap_or(&name);
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let has = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
@@ -58,27 +58,6 @@ impl Format {
             None
         }
     }
-
-    /// From the first bytes, which may end anywhere. Binary is never guessed: any bytes would do.
-    pub fn of_contents(start: &[u8]) -> Option<Format> {
-        let text = |b: &u8| *b >= 0x20 || matches!(b, b'\t' | b'\n' | b'\r') || *b >= 0x80;
-        if !start.iter().all(text) {
-            return None;
-        }
-        let first = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
-        let mut lines = start.split(|&b| b == b'\n').filter(first);
-        let line = lines.next()?.trim_ascii_end();
-        if crate::read::lackey::looks_like(line) || line.starts_with(b"==") {
-            return Some(Format::Lackey);
-        }
-        if crate::read::spc::looks_like(line) {
-            return Some(Format::Spc);
-        }
-        match line.iter().any(|b| matches!(b, b',' | b'\t' | b';')) {
-            true => Some(Format::Csv),
-            false => Some(Format::Text),
-        }
-    }
 }
 
 impl FromStr for Format {
@@ -89,8 +68,12 @@ impl FromStr for Format {
             .into_iter()
             .find(|f| f.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
-            let names = Format::ALL.map(Format::name).join(", ");
-            format!("there is no format {name}; there are {names}")
+            let names = Format::ALL.map(Format::name);
+            format!(
+                "{name} is no format; expected one of {}{}",
+                names.join(", "),
+                names::suggestion(name, names)
+            )
         })
     }
 }

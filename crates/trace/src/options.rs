@@ -1,30 +1,32 @@
-//! How to read a trace.
+//! The options for reading a trace.
 use crate::{Budget, Format};
 use std::fmt;
 use std::sync::Arc;
 
-/// Told how many bytes of the file have been read, and of how many where that is known.
+/// Called with the bytes of the file that have been read, and with its length where that is known.
 pub type Progress = Arc<dyn Fn(u64, Option<u64>) + Send + Sync>;
 
-/// How to read a trace; the default guesses the format and takes every request.
+/// The options for reading a trace. The default guesses the format and takes every request.
 #[derive(Clone)]
 pub struct ReadOptions {
-    /// Guessed from name and contents when none.
+    /// The format. None guesses it from name and contents.
     pub format: Option<Format>,
-    /// Leave malformed lines and records out, and count them.
+    /// Skip malformed lines and records, and count them.
     pub skip_bad: bool,
-    /// Keep what the format tells of each request: a byte each ([`crate::Trace::flags`]).
+    /// Keep the flags of each request, in one byte each ([`crate::Trace::flags`]).
     pub flags: bool,
-    /// Bytes of a page, a power of two: the unit of addresses in SPC, lackey and CSV with addresses.
+    /// Bytes of a page, a power of two. Pages are the objects of SPC, lackey and CSV with addresses.
     pub page_size: u32,
-    /// No more requests than this.
+    /// The most requests to read.
     pub limit: Option<u64>,
-    /// Above it a sample of the objects is kept ([`crate::Trace::sample`]); none is no bound. Objects
-    /// whose names are strings are remembered by name besides.
+    /// Requests with times that oracleGeneral cannot hold are malformed: its seconds have 32 bits.
+    pub short_times: bool,
+    /// The memory to spend. A larger trace becomes a sample of its objects ([`crate::Trace::sample`]).
+    /// None is no bound. Objects whose names are strings take memory for their names besides.
     pub budget: Option<Budget>,
     pub spc: SpcOptions,
     pub csv: CsvOptions,
-    /// Of plain text and of CSV's id column.
+    /// The names of objects in plain text and in the id column of CSV.
     pub names: Names,
     pub progress: Option<Progress>,
 }
@@ -37,11 +39,22 @@ impl Default for ReadOptions {
             flags: false,
             page_size: 4096,
             limit: None,
+            short_times: false,
             budget: None,
             spc: SpcOptions::default(),
             csv: CsvOptions::default(),
             names: Names::Auto,
             progress: None,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The time in seconds from which on times are malformed.
+    pub(crate) fn end_of_times(&self) -> f64 {
+        match self.short_times {
+            true => 2f64.powi(32),
+            false => f64::INFINITY,
         }
     }
 }
@@ -54,6 +67,7 @@ impl fmt::Debug for ReadOptions {
             .field("flags", &self.flags)
             .field("page_size", &self.page_size)
             .field("limit", &self.limit)
+            .field("short_times", &self.short_times)
             .field("budget", &self.budget)
             .field("spc", &self.spc)
             .field("csv", &self.csv)
@@ -62,10 +76,10 @@ impl fmt::Debug for ReadOptions {
     }
 }
 
-/// What an object is called in text.
+/// The kind of object names in text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Numbers if the first one is a number, else strings.
+    /// Numbers if the first name is a number, else strings.
     Auto,
     /// Decimal, or hexadecimal after `0x`; `12` and `012` are the same object.
     Numbers,
@@ -73,16 +87,16 @@ pub enum Names {
     Strings,
 }
 
-/// SPC trace files, as UMass has them.
+/// The options for reading SPC trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpcOptions {
     /// Take writes as requests too.
     pub writes: bool,
-    /// Each application storage unit is an address space of its own; else all share one.
+    /// Each application storage unit has its own address space. Otherwise all units share one.
     pub unit_spaces: bool,
-    /// A request for each page that a request covers; else only for its first page.
+    /// A request is split into one request for each page that it covers. Otherwise only its first page counts.
     pub split: bool,
-    /// Bytes of a block address; 512 by the format's specification.
+    /// Bytes of a block: 512 by the format's specification.
     pub block_size: u32,
 }
 
@@ -97,22 +111,22 @@ impl Default for SpcOptions {
     }
 }
 
-/// Comma-separated values.
+/// The options for reading comma-separated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// When none: the one of comma, tab and semicolon that the first line has most of.
+    /// The delimiter. None: the most frequent one of comma, tab and semicolon in the first line.
     pub delimiter: Option<u8>,
     /// Does the first line name the columns? Without names, columns are given by number from 1.
     pub header: bool,
-    /// The object's column: a name or a number from 1. The first of a few usual names when none.
+    /// The column of the object: a name, or a number from 1. None: the first column with one of the usual names.
     pub id: Option<String>,
-    /// Reads and writes.
+    /// The column of reads and writes.
     pub op: Option<String>,
-    /// Seconds.
+    /// The column of times in seconds.
     pub time: Option<String>,
-    /// Bytes.
+    /// The column of sizes in bytes.
     pub size: Option<String>,
-    /// The id is a byte address: objects are its pages, and a request with a size is split into them.
+    /// The id is a byte address. Objects are pages, and a request with a size is split into its pages.
     pub addresses: bool,
     /// Take writes as requests too.
     pub writes: bool,

@@ -1,25 +1,28 @@
 //! A whole trace, decoded and renumbered.
-use crate::budget::{Sample, Sampler};
-use crate::{advise_huge, Batch, Error, Flags, ReadOptions, Reader, Renumber, Skipped};
+use crate::dense_ids::{Extent, Sample, Sampler};
+use crate::{advise_huge, Batch, Error, Flags, Format, ReadOptions, Reader, Renumber, Skipped};
 use std::path::Path;
 
 /// Requests of a trace, its objects numbered densely in order of first appearance.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// What to call it: the file's name without folder and endings.
+    /// The name of the file without its folder.
     pub name: String,
-    /// The object of each request, below `objects`. Behind it are huge pages where the kernel has
-    /// them.
+    /// The format that the file was read as. None for a trace that was not read.
+    pub format: Option<Format>,
+    /// The object of each request, below `objects`. The array is in huge pages where the kernel has them.
     pub ids: Vec<u32>,
-    /// Distinct objects: the footprint.
+    /// The number of distinct objects: the footprint.
     pub objects: u32,
-    /// What the format tells of each request; as many as `ids`. None where the format tells nothing
-    /// or [`ReadOptions::flags`] did not ask.
+    /// The flags of each request, as many as `ids`. None where the format has none or
+    /// [`ReadOptions::flags`] is off.
     pub flags: Option<Vec<Flags>>,
-    /// What was left out ([`ReadOptions::skip_bad`]).
+    /// The counts of requests left out ([`ReadOptions::skip_bad`]).
     pub skipped: Skipped,
-    /// Only some of the objects are here, for lack of memory ([`ReadOptions::budget`]).
+    /// The sample that the trace was cut down to for [`ReadOptions::budget`]; none for a whole trace.
     pub sample: Option<Sample>,
+    /// What larger samples would take; none for a whole trace.
+    pub extent: Option<Extent>,
 }
 
 impl Trace {
@@ -35,25 +38,27 @@ impl Trace {
         assert!(taken.is_ok(), "more objects than 32 bits can number");
         Trace {
             name: name.to_string(),
+            format: None,
             ids,
             objects: renumber.objects(),
             flags: None,
             skipped: Skipped::default(),
             sample: None,
+            extent: None,
         }
     }
 
-    /// Requests.
+    /// The number of requests.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// No request at all?
+    /// Is there no request?
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Of requests, how many are the first of their object: what no cache can hit. 0 when empty.
+    /// The share of requests that are the first of their object, which no cache can hit. 0 when empty.
     pub fn compulsory_miss_ratio(&self) -> f64 {
         match self.ids.len() {
             0 => 0.0,
@@ -68,13 +73,17 @@ impl Trace {
 /// objects whose numbers are below the number of requests.
 ///
 /// # Errors
-/// The file's, and what is malformed in it, with its line or record. A trace without any request is
-/// an error too: it is a wrong file or a wrong format.
+/// The file cannot be read, or a line or record is malformed. A trace without any request is an error
+/// too: it is a wrong file or a wrong format.
 pub fn open(path: &Path, options: &ReadOptions) -> Result<Trace, Error> {
     load(Reader::open(path, options)?, options)
 }
 
-fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
+/// As [`open`], from a reader that was opened with the same options.
+///
+/// # Errors
+/// As [`open`].
+pub fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
     let with_flags = options.flags && reader.has_flags();
     if let Some(budget) = options.budget {
         let mut sampler = Sampler::new(budget, with_flags);
@@ -82,19 +91,28 @@ fn load(mut reader: Reader, options: &ReadOptions) -> Result<Trace, Error> {
         while reader.fill(&mut batch)? {
             sampler.take(&batch).map_err(|_| too_many(&reader))?;
         }
+        if let Some(least) = sampler.too_small() {
+            return Err(Error::Budget {
+                file: reader.path().to_path_buf(),
+                bytes: budget.bytes,
+                least,
+                extent: Box::new(sampler.extent),
+            });
+        }
         let objects = sampler.objects();
         let mut trace = finish(&reader, sampler.ids, objects, sampler.flags, with_flags)?;
         trace.sample = (sampler.one_in > 1).then_some(Sample {
             one_in: sampler.one_in,
             requests: sampler.requests,
         });
+        trace.extent = trace.sample.map(|_| sampler.extent);
         return Ok(trace);
     }
     let known = reader.expected();
     let mut renumber = Renumber::new(known.exact.unwrap_or(known.guess));
     let mut ids: Vec<u32> = Vec::new();
     let mut flags: Vec<Flags> = Vec::new();
-    // An exact size costs no copy while it grows; the length of a file is no promise of contents.
+    // An exact size saves copies. A guess from the length of a packed file is not reserved.
     let room = known.exact.unwrap_or(0).min(1 << 32) as usize;
     let reserved = ids.try_reserve_exact(room);
     if reserved.is_ok() {
@@ -130,22 +148,30 @@ fn finish(
     flags: Vec<Flags>,
     with_flags: bool,
 ) -> Result<Trace, Error> {
+    if ids.is_empty() && reader.skipped().cut_off {
+        return Err(Error::CutOff {
+            file: reader.path().to_path_buf(),
+            requests: 0,
+        });
+    }
     if ids.is_empty() {
         let left_out = reader.skipped().malformed + reader.skipped().writes;
         return Err(Error::File {
             file: reader.path().to_path_buf(),
             problem: match left_out {
-                0 => format!("no request in it, read as {}", reader.format().name()),
-                n => format!("no request left: all {n} of it were left out"),
+                0 => format!("no request in the file, read as {}", reader.format().name()),
+                n => format!("no request left: all {n} were left out"),
             },
         });
     }
     Ok(Trace {
         name: reader.name().to_string(),
+        format: Some(reader.format()),
         ids,
         objects,
         flags: with_flags.then_some(flags),
         skipped: reader.skipped().clone(),
         sample: None,
+        extent: None,
     })
 }

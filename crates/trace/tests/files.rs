@@ -1,11 +1,18 @@
-//! Traces on disk: written, packed, read again, and what happens when something is wrong with the file.
+//! Traces on disk: written, packed and read again, and the errors of damaged files.
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
-use trace::{open, Batch, Flags, Format, Packing, ReadOptions, Reader, Writer};
+use trace::{open, Batch, Error, Flags, Format, Packing, ReadOptions, Reader, Writer};
 
 fn write(path: &Path, format: Format, batches: &[Batch]) {
-    let mut writer = Writer::create(path, format, Packing::of_name(path), 4096).unwrap();
+    let mut writer = Writer::create(
+        path,
+        format,
+        Packing::of_name(path),
+        4096,
+        outfile::Rules::REPLACE,
+    )
+    .unwrap();
     for batch in batches {
         writer.put(batch).unwrap();
     }
@@ -46,7 +53,7 @@ fn batch(ids: Vec<u64>) -> Batch {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn what_is_written_is_read_again(
+    fn written_requests_are_read_again(
         ids in proptest::collection::vec(prop_oneof![any::<u64>(), 0u64..9], 1..300),
         split in 0usize..300,
     ) {
@@ -79,7 +86,7 @@ proptest! {
 }
 
 #[test]
-fn what_the_requests_do_not_have_is_filled_in() {
+fn columns_that_the_requests_lack_are_filled_in() {
     let dir = tempfile::tempdir().unwrap();
     let only_ids = Batch {
         ids: vec![5, 6, 5],
@@ -99,6 +106,23 @@ fn what_the_requests_do_not_have_is_filled_in() {
 }
 
 #[test]
+fn a_time_that_oraclegeneral_cannot_hold_is_refused_not_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.bin");
+    let rules = outfile::Rules::REPLACE;
+    let mut writer =
+        Writer::create(&path, Format::OracleGeneral, Packing::Plain, 4096, rules).unwrap();
+    let at = |time| Batch {
+        ids: vec![1, 2],
+        times: vec![0.0, time],
+        ..Batch::default()
+    };
+    writer.put(&at(4_294_967_295.9)).unwrap();
+    let message = writer.put(&at(4_294_967_296.0)).unwrap_err().to_string();
+    assert!(message.contains("a.bin: request 4: "), "{message}");
+}
+
+#[test]
 fn large_packed_traces_are_many_frames() {
     let dir = tempfile::tempdir().unwrap();
     let ids: Vec<u64> = (0..400_000u64).map(|n| n * n % 65_537).collect();
@@ -115,20 +139,23 @@ fn large_packed_traces_are_many_frames() {
         let packed = fs::read(&path).unwrap();
         assert!(packed.len() < 1_500_000, "{name}: {}", packed.len());
         let trace = open(&path, &ReadOptions::default()).unwrap();
-        assert_eq!((trace.len(), trace.name.as_str()), (400_000, "a"));
-        // Cut off, it is an error that names the file, never a shorter trace.
+        assert_eq!((trace.len(), trace.name.as_str()), (400_000, name));
+        // A cut-off file is an error that names the file, never a shorter trace.
         for cut in [packed.len() - 1, packed.len() / 2, 12] {
             fs::write(&path, &packed[..cut]).unwrap();
-            let said = open(&path, &ReadOptions::default())
+            let message = open(&path, &ReadOptions::default())
                 .unwrap_err()
                 .to_string();
-            assert!(said.starts_with(&path.display().to_string()), "{said}");
+            assert!(
+                message.starts_with(&path.display().to_string()),
+                "{message}"
+            );
         }
     }
 }
 
 #[test]
-fn renumbered_once_in_order_of_first_appearance() {
+fn objects_are_renumbered_in_order_of_first_appearance() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("web.lackey");
     fs::write(&path, "I  9000,1\n S 1000,1\n L 9000,1\nbad\n L 5000,1\n").unwrap();
@@ -153,9 +180,12 @@ fn renumbered_once_in_order_of_first_appearance() {
 }
 
 fn fails(path: &Path, options: &ReadOptions) -> String {
-    let said = open(path, options).unwrap_err().to_string();
-    assert!(said.starts_with(&path.display().to_string()), "{said}");
-    said
+    let message = open(path, options).unwrap_err().to_string();
+    assert!(
+        message.starts_with(&path.display().to_string()),
+        "{message}"
+    );
+    message
 }
 
 #[test]
@@ -176,8 +206,8 @@ fn errors_name_the_file() {
             "{name}"
         );
     }
-    assert!(fails(&make("x.csv", b"id\n"), &usual).contains("no request in it, read as csv"));
-    assert!(fails(&make("x.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]), &usual).contains("cut off"));
+    assert!(fails(&make("x.csv", b"id\n"), &usual).contains("no request in the file, read as csv"));
+    assert!(fails(&make("x.zst", &[0x28, 0xb5, 0x2f, 0xfd, 9]), &usual).contains("truncated"));
     let dropped = ReadOptions {
         spc: trace::SpcOptions {
             writes: false,
@@ -185,8 +215,8 @@ fn errors_name_the_file() {
         },
         ..usual
     };
-    let said = fails(&make("w.spc", b"0,1,1,W,1\n"), &dropped);
-    assert!(said.contains("all 1 of it were left out"), "{said}");
+    let message = fails(&make("w.spc", b"0,1,1,W,1\n"), &dropped);
+    assert!(message.contains("all 1 were left out"), "{message}");
 }
 
 #[test]
@@ -194,20 +224,39 @@ fn a_trace_that_is_not_finished_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.txt");
     fs::write(&path, "1\n").unwrap();
-    let mut writer = Writer::create(&path, Format::Text, Packing::Plain, 1).unwrap();
+    let mut writer = Writer::create(
+        &path,
+        Format::Text,
+        Packing::Plain,
+        1,
+        outfile::Rules::REPLACE,
+    )
+    .unwrap();
     writer.put(&batch(vec![7])).unwrap();
     drop(writer);
     assert_eq!(fs::read_to_string(&path).unwrap(), "1\n");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     let missing = dir.path().join("no/a.txt");
-    let made = Writer::create(&missing, Format::Text, Packing::Plain, 1);
-    let said = made.err().map(|e| e.to_string()).unwrap();
-    assert!(said.contains("no/a.txt"), "{said}");
-    let made = Writer::create(&path, Format::Spc, Packing::Plain, 1);
-    let said = made.err().map(|e| e.to_string()).unwrap();
+    let made = Writer::create(
+        &missing,
+        Format::Text,
+        Packing::Plain,
+        1,
+        outfile::Rules::REPLACE,
+    );
+    let message = made.err().map(|e| e.to_string()).unwrap();
+    assert!(message.contains("no/a.txt"), "{message}");
+    let made = Writer::create(
+        &path,
+        Format::Spc,
+        Packing::Plain,
+        1,
+        outfile::Rules::REPLACE,
+    );
+    let message = made.err().map(|e| e.to_string()).unwrap();
     assert!(
-        said.contains("pages of 1 bytes; an SPC block has 512"),
-        "{said}"
+        message.contains("a.txt: ") && message.contains("512"),
+        "{message}"
     );
 }
 
@@ -232,17 +281,24 @@ fn spc_and_lackey_are_read_as_they_were_written() {
     for (ours, theirs) in whole.flags.iter().zip(&again.flags) {
         assert_eq!(ours.has(Flags::EXEC), theirs.has(Flags::EXEC));
     }
-    let mut writer = Writer::create(&path, Format::Lackey, Packing::Plain, 4096).unwrap();
+    let mut writer = Writer::create(
+        &path,
+        Format::Lackey,
+        Packing::Plain,
+        4096,
+        outfile::Rules::REPLACE,
+    )
+    .unwrap();
     let far = batch(vec![1 << 52]);
-    let said = writer.put(&far).err().map(|e| e.to_string()).unwrap();
-    assert!(said.contains("page 4503599627370496"), "{said}");
+    let message = writer.put(&far).err().map(|e| e.to_string()).unwrap();
+    assert!(message.contains("page 4503599627370496"), "{message}");
 }
 
 #[test]
-fn a_packed_file_that_is_cut_off_says_so_and_where() {
+fn a_cut_off_packed_file_is_an_error_or_read_as_far_as_it_goes() {
     let dir = tempfile::tempdir().unwrap();
-    // So many that the first of them are read before the end is missed.
-    let ids: Vec<u64> = (0..400_000).map(|n: u64| n.wrapping_mul(n) >> 3).collect();
+    // So many requests that the first ones are read before the missing end is noticed.
+    let ids: Vec<u64> = (0..200_000).map(|n: u64| n.wrapping_mul(n) >> 3).collect();
     for (name, place) in [
         ("a.txt.zst", "line "),
         ("a.txt.gz", "line "),
@@ -258,39 +314,43 @@ fn a_packed_file_that_is_cut_off_says_so_and_where() {
             skip_bad: true,
             ..ReadOptions::default()
         };
-        for options in [ReadOptions::default(), skip_bad] {
-            let error = open(&path, &options).unwrap_err();
-            let said = error.to_string();
-            assert!(said.contains(name) && said.contains("cut off"), "{said}");
-            let behind = said.split(&format!("after {place}")).nth(1);
-            let behind = behind.unwrap_or_else(|| panic!("{said}"));
-            let number: u64 = behind.split(':').next().unwrap().parse().unwrap();
-            assert!(number > 0 && number < 400_000, "{said}");
-            // What prints the causes too must not say it twice.
-            assert!(std::error::Error::source(&error).is_none());
+        let trace = open(&path, &skip_bad).unwrap();
+        assert!(trace.len() > 100_000 && trace.len() < 200_000, "{name}");
+        assert!(trace.skipped.cut_off && trace.skipped.malformed == 1);
+        let first = trace.skipped.first.unwrap();
+        let place = format!("{place}{}", trace.ids.len());
+        assert!(first.contains(name) && first.contains(&place), "{first}");
+        let error = open(&path, &ReadOptions::default()).unwrap_err();
+        let message = error.to_string();
+        let requests = trace.ids.len().to_string();
+        for word in [name, &requests, "--skip-bad"] {
+            assert!(message.contains(word), "{message}");
         }
-        // One bit, which may well unpack to other numbers.
+        // A printed chain of causes must not repeat the message.
+        assert!(std::error::Error::source(&error).is_none());
+        // One changed bit, which may unpack to other numbers.
         let mut damaged = whole.clone();
         damaged[whole.len() / 2] ^= 0x10;
         fs::write(&path, &damaged).unwrap();
-        let said = open(&path, &ReadOptions::default())
-            .unwrap_err()
-            .to_string();
-        assert!(said.contains(name) && !said.contains("cut off"), "{said}");
+        for options in [ReadOptions::default(), skip_bad] {
+            let error = open(&path, &options).unwrap_err();
+            assert!(matches!(error, Error::Io { .. }), "{error}");
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 }
 
 #[test]
-fn what_is_no_text_is_no_name_of_an_object() {
+fn bytes_that_are_not_text_are_no_object_names() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.txt");
     fs::write(&path, b"one\ntwo\nth\x00ree\n\x1b[31mfour\nfi\tve\n").unwrap();
-    let said = open(&path, &ReadOptions::default())
+    let message = open(&path, &ReadOptions::default())
         .unwrap_err()
         .to_string();
     assert!(
-        said.contains("line 3") && said.contains(r"th\x00ree"),
-        "{said}"
+        message.contains("line 3") && message.contains(r"th\x00ree"),
+        "{message}"
     );
     let options = ReadOptions {
         skip_bad: true,
@@ -298,14 +358,14 @@ fn what_is_no_text_is_no_name_of_an_object() {
     };
     let trace = open(&path, &options).unwrap();
     assert_eq!((trace.len(), trace.skipped.malformed), (3, 2));
-    // A terminal must not act upon what a binary file has for a first line.
+    // The error must not pass control characters of a binary file to a terminal.
     let path = dir.path().join("a.csv");
     fs::write(&path, b"\x1b[31mred,\x07bell\n1,2\n").unwrap();
-    let said = open(&path, &ReadOptions::default())
+    let message = open(&path, &ReadOptions::default())
         .unwrap_err()
         .to_string();
     assert!(
-        said.contains("--id-column") && !said.contains(|c: char| c.is_control()),
-        "{said}"
+        message.contains("--id-column") && !message.contains(|c: char| c.is_control()),
+        "{message}"
     );
 }

@@ -1,13 +1,13 @@
-//! Bytes that no trace has: random changes of good traces, the same ones each time.
+//! Damaged traces: random changes of good traces, the same ones in each run.
 //!
-//! `HOTSET_FUZZ_SECONDS=3600 cargo test --release -p trace --test hostile` goes on for that long with
-//! each reader; `fuzz/` has the same for libFuzzer.
+//! `HOTSET_FUZZ_SECONDS=3600 cargo test --release -p trace --test hostile` tests each reader for an hour.
+//! `fuzz/` has the same check for libFuzzer.
 #[path = "../../../fuzz/check.rs"]
 mod check;
 
+use random::Pcg64;
 use std::io::Write;
 use std::time::{Duration, Instant};
-use trace::generate::Pcg64;
 use trace::Format;
 
 /// Changes tried in a plain test run.
@@ -169,8 +169,12 @@ fn packed_and_guessed() {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(plain).unwrap();
         seeds.push(gzip.finish().unwrap());
-        let level = ruzstd::encoding::CompressionLevel::Fastest;
-        seeds.push(ruzstd::encoding::compress_to_vec(plain, level));
+        let mut zstd = trace::ZstdWriter::new(Vec::new());
+        zstd.write(plain).unwrap();
+        zstd.flush().unwrap();
+        zstd.write(plain).unwrap();
+        zstd.finish().unwrap();
+        seeds.push(zstd.into_inner());
     }
     fuzz(
         None,

@@ -1,4 +1,4 @@
-//! What reading a trace takes, in bytes that were asked for.
+//! The memory for reading a trace, in allocated bytes.
 mod counted;
 
 use counted::peak;
@@ -9,7 +9,14 @@ use trace::{Batch, Budget, Format, Packing, ReadOptions, Writer};
 const BUFFERS: usize = 1 << 20;
 
 fn write(path: &Path, keys: impl Iterator<Item = u64>) {
-    let mut writer = Writer::create(path, Format::Text, Packing::Plain, 4096).unwrap();
+    let mut writer = Writer::create(
+        path,
+        Format::Text,
+        Packing::Plain,
+        4096,
+        outfile::Rules::REPLACE,
+    )
+    .unwrap();
     let batch = Batch {
         ids: keys.collect(),
         ..Batch::default()
@@ -22,7 +29,7 @@ fn write(path: &Path, keys: impl Iterator<Item = u64>) {
 fn a_budget_is_kept_whatever_the_footprint() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("many.txt");
-    // Each object twice, far apart, with names that no array could be indexed by.
+    // Each object twice, far apart, with numbers too large for the index of an array.
     let objects = 300_000u64;
     let name = |n: u64| (n % objects + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     write(&path, (0..2 * objects).map(name));
@@ -41,7 +48,7 @@ fn a_budget_is_kept_whatever_the_footprint() {
         assert!(held < without, "{held} with a budget, {without} without");
         let sample = trace.sample.unwrap();
         assert_eq!(sample.requests, 2 * objects);
-        // A sample of so many objects is off by a few of their square root.
+        // The size of a sample is off by a few of its square root.
         let estimate = f64::from(trace.objects) * sample.one_in as f64;
         let off = (estimate - objects as f64).abs() / objects as f64;
         assert!(off < 5.0 / f64::from(trace.objects).sqrt(), "{off}");

@@ -1,7 +1,8 @@
-//! Pages accessed by rule, and which of them were in memory: see [`raw::access::Access`].
+//! Accesses pages by rule, and counts those that were in memory: see
+//! [`protocol::work::access::Access`].
 use anyhow::{bail, ensure, Context, Result};
-use raw::access::{Access, By, Rule};
-use raw::spec::Fill;
+use protocol::work::access::{Access, By, Rule};
+use protocol::work::Fill;
 use rustix::fs::{flock, FlockOperation};
 use rustix::mm::{mmap, MapFlags, ProtFlags};
 use std::fs::File;
@@ -9,21 +10,25 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use trace::generate::Spec;
 
-use super::{data_path, memory, stopping, Random};
+use super::memory::anon;
 use crate::channel::{now_ms, Channel};
-use crate::setup;
+use crate::kernel_files::write;
+use crate::paths::data_path;
+use crate::work::stop::stopping;
+use crate::xorshift::Random;
 
 const PAGE: usize = 4096;
-/// Looks at how much is resident, over the whole run.
-const LOOKS: usize = 50;
-/// Accesses between two readings of memory.stat: fewer than the 64 changes below which the kernel does
+/// The number of samples of resident pages over the whole run.
+const SAMPLES: usize = 50;
+/// Accesses between two reads of memory.stat: fewer than the 64 changes up to which the kernel does
 /// not add up (MEMCG_CHARGE_BATCH, mm/memcontrol.c).
 const FRESH: usize = 32;
 
-/// Where the lab puts recorded sequences: page numbers, 4 bytes each, least significant first.
+/// Folder of recorded sequences: page numbers, 4 bytes each, least significant byte first.
 const RECORDED: &str = "/hotset/recorded";
 
-/// What will be accessed; locked in memory, charged to whom the process belongs when it is drawn.
+/// The pages to access, locked in memory. They are charged to the cgroup of the process that draws
+/// them.
 pub struct Sequence {
     pages: Vec<u32>,
     buffer: Vec<u8>,
@@ -36,7 +41,9 @@ impl Sequence {
             (Rule::Recorded { trace, .. }, None) => {
                 recorded(Path::new(RECORDED), trace, access.requests)?
             }
-            (rule, None) => bail!("nothing is drawn and nothing was recorded: {rule:?}"),
+            (rule, None) => {
+                bail!("this rule neither draws nor names a recorded sequence: {rule:?}")
+            }
         };
         let sequence = Sequence {
             pages,
@@ -72,7 +79,7 @@ fn recorded(folder: &Path, trace: &str, requests: u64) -> Result<Vec<u32>> {
     Ok(pages)
 }
 
-/// What is accessed, mapped in any case: mincore(2) wants a mapping.
+/// The memory or file that is accessed. It is always mapped, since mincore(2) needs a mapping.
 struct Ground {
     at: *mut u8,
     file: Option<File>,
@@ -91,7 +98,7 @@ impl Ground {
         let len = pages as usize * PAGE;
         let (name, how) = match &access.by {
             By::Anon {} => {
-                let at = memory::map(len)?.as_mut_ptr();
+                let at = anon::map(len)?.as_mut_ptr();
                 let how = How::Anon;
                 return Ok(Ground {
                     at,
@@ -132,15 +139,15 @@ impl Ground {
 
     fn lock(&self, pages: u64) -> Result<()> {
         let len = pages as usize * PAGE;
-        // SAFETY: the range is part of a mapping of ours.
+        // SAFETY: the range is part of this process's own mapping.
         let result = unsafe { libc::mlock(self.at.cast(), len) };
         let why = std::io::Error::last_os_error();
         ensure!(result == 0, "locking {len} bytes: {why}");
         Ok(())
     }
 
-    /// Which of `pages` pages from one on are in memory, into the low bits of `found`.
-    fn look(&self, from: usize, found: &mut [u8]) -> Result<()> {
+    /// Sets the low bit of each byte of `found` whose page, counted from page `from`, is in memory.
+    fn in_memory(&self, from: usize, found: &mut [u8]) -> Result<()> {
         // SAFETY: the range is within the mapping, and `found` has a byte for each of its pages.
         let result = unsafe {
             let at = self.at.add(from * PAGE);
@@ -151,9 +158,9 @@ impl Ground {
         Ok(())
     }
 
-    fn resident(&self, room: &mut [u8]) -> Result<u64> {
-        self.look(0, room)?;
-        Ok(room.iter().map(|page| u64::from(page & 1)).sum())
+    fn resident(&self, residency: &mut [u8]) -> Result<u64> {
+        self.in_memory(0, residency)?;
+        Ok(residency.iter().map(|page| u64::from(page & 1)).sum())
     }
 
     fn access(
@@ -168,13 +175,13 @@ impl Ground {
                 let at = (page * PAGE) as u64;
                 file.read_exact_at(buffer, at).context("reading a page")?;
             }
-            // SAFETY: within the mapping, which is private memory of ours and nobody else's.
+            // SAFETY: within the mapping, which is private memory of this process.
             (How::Anon, _) if fresh => unsafe {
                 let page = std::slice::from_raw_parts_mut(self.at.add(page * PAGE), PAGE);
                 random.page(page, Fill::Mixed);
                 page[0] = 1;
             },
-            // SAFETY: within the mapping. Volatile: the compiler would see that nobody reads it.
+            // SAFETY: within the mapping. Volatile: the compiler would drop an unused read.
             _ => unsafe {
                 std::ptr::read_volatile(self.at.add(page * PAGE));
             },
@@ -183,10 +190,10 @@ impl Ground {
     }
 }
 
-/// memory.stat of the process's own cgroup, which the kernel brings up to date when it is read.
+/// memory.stat of the process's own cgroup. The kernel brings it up to date when it is read.
 struct Statistics {
     file: File,
-    room: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl Statistics {
@@ -195,19 +202,19 @@ impl Statistics {
         let own = own.lines().find_map(|line| line.strip_prefix("0::"));
         let path = format!("/sys/fs/cgroup{}/memory.stat", own.unwrap_or("/"));
         let file = File::open(&path).with_context(|| format!("opening {path}"))?;
-        let room = vec![0; 8192];
-        Ok(Statistics { file, room })
+        let buffer = vec![0; 8192];
+        Ok(Statistics { file, buffer })
     }
 
     fn refresh(&mut self) -> Result<()> {
         self.file
-            .read_at(&mut self.room, 0)
+            .read_at(&mut self.buffer, 0)
             .context("memory.stat")?;
         Ok(())
     }
 }
 
-/// Accesses all, and says what was in memory.
+/// Accesses all pages, and observes the hits.
 pub fn run(
     worker: &str,
     access: &Access,
@@ -225,32 +232,32 @@ pub fn run(
     }
     let mut random = Random::new(seed);
     let mut seen = vec![false; all as usize];
-    let mut room = vec![0; all as usize];
+    let mut residency = vec![0; all as usize];
     let first = first.unwrap_or(0);
     // Requests and hits of the first pool, and of the rest.
     let mut counts = [(0u64, 0u64); 2];
-    let mut resident = Vec::with_capacity(LOOKS);
+    let mut resident = Vec::with_capacity(SAMPLES);
     let mut statistics = match access.fresh_statistics {
         true => Some(Statistics::open()?),
         false => None,
     };
     let begin = now_ms();
     let faults = major_faults();
-    let every = (pages.len() / LOOKS).max(1);
+    let every = (pages.len() / SAMPLES).max(1);
     for (turn, &page) in pages.iter().enumerate() {
         let page = page as usize;
         if let Some(statistics) = statistics.as_mut().filter(|_| turn % FRESH == 0) {
             statistics.refresh()?;
         }
         let mut found = [0];
-        ground.look(page, &mut found)?;
+        ground.in_memory(page, &mut found)?;
         let count = &mut counts[usize::from(page as u64 >= first)];
         count.0 += 1;
         count.1 += u64::from(found[0] & 1);
         let fresh = !std::mem::replace(&mut seen[page], true);
         ground.access(page, &mut buffer, fresh, &mut random)?;
         if turn % every == every - 1 {
-            resident.push(ground.resident(&mut room)? as f64);
+            resident.push(ground.resident(&mut residency)? as f64);
             if stopping() {
                 return Ok(());
             }
@@ -269,7 +276,7 @@ pub fn run(
         values.push(("hit_first", share(counts[0])));
         values.push(("hit_rest", share(counts[1])));
     }
-    // Of the second half: before, memory may not have been full.
+    // Only the second half counts, since memory may not be full in the first half.
     let half = &resident[resident.len() / 2..];
     let mean = half.iter().sum::<f64>() / half.len().max(1) as f64;
     values.push(("resident_mean", mean));
@@ -281,23 +288,23 @@ pub fn run(
     Ok(())
 }
 
-/// Opens a file of which nothing is read ahead, by read(2) or by a fault: an open file keeps what its
-/// disk reads ahead at that moment. MADV_RANDOM would do it too, and have reclaim overlook that a
-/// mapped page was accessed (`vma_has_recency()`): first in, first out.
+/// Opens a file whose pages come in without readahead, by read(2) or by a fault: an open file keeps the
+/// readahead that its disk has at the time of open(2). MADV_RANDOM also switches readahead off, but hides
+/// accesses to mapped pages from reclaim (`vma_has_recency()`).
 fn open_without_reading_ahead(path: &str) -> Result<File> {
     let device = std::fs::metadata(path)
         .with_context(|| format!("opening {path}"))?
         .dev();
     let (major, minor) = (libc::major(device), libc::minor(device));
     let knob = format!("/sys/dev/block/{major}:{minor}/queue/read_ahead_kb");
-    let what = || format!("reading {knob}");
-    // One at a time, or another would take the 0 for what was there before.
-    let turn = File::open(&knob).with_context(what)?;
-    flock(&turn, FlockOperation::LockExclusive).with_context(what)?;
-    let before = std::fs::read_to_string(&knob).with_context(what)?;
-    setup::write(&knob, "0")?;
+    let context = || format!("reading {knob}");
+    // One process at a time, so that no process takes the 0 for the original value.
+    let turn = File::open(&knob).with_context(context)?;
+    flock(&turn, FlockOperation::LockExclusive).with_context(context)?;
+    let before = std::fs::read_to_string(&knob).with_context(context)?;
+    write(&knob, "0")?;
     let file = File::open(path).with_context(|| format!("opening {path}"));
-    setup::write(&knob, before.trim())?;
+    write(&knob, before.trim())?;
     file
 }
 
@@ -313,10 +320,10 @@ fn major_faults() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raw::size::Size;
+    use protocol::size::Size;
 
     #[test]
-    fn what_was_recorded_is_read_as_it_is_and_not_beyond_its_end() {
+    fn a_recorded_sequence_is_read_unchanged_and_not_beyond_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let bytes: Vec<u8> = [0u32, 1, 0, 70_000].map(u32::to_le_bytes).concat();
         std::fs::write(folder.path().join("a.csv"), bytes).unwrap();

@@ -1,29 +1,21 @@
-//! A worker that kills the daemon, and sees whether the next one puts all right.
+//! A worker that kills the daemon, and checks that the next daemon restores the knobs.
 use anyhow::{bail, Context, Result};
+use protocol::work::KillDaemon;
 use rustix::process::Signal;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::{stopping, Random};
 use crate::channel::{now_ms, Channel};
-use crate::counters::{read, vmstat_field};
-use crate::play::signal;
+use crate::kernel_files::{read, vmstat_field};
+use crate::process::signal;
+use crate::work::stop::stopping;
+use crate::xorshift::Random;
 
-/// How long the second daemon runs before it is told to stop.
+/// Milliseconds that the second daemon runs before SIGTERM.
 const SECOND_MS: u64 = 100;
 
-/// How often, after how long, and what is looked at.
-pub struct Plan<'a> {
-    pub times: u32,
-    pub wait_ms: (u64, u64),
-    /// Stopped for so long before; 0: not at all.
-    pub stopped_ms: u64,
-    pub knobs: &'a [String],
-    pub seed: u64,
-}
-
-/// What came of it.
+/// Counts over all times.
 #[derive(Default)]
 struct Tally {
     killed: u32,
@@ -36,19 +28,25 @@ struct Tally {
     swapped_kb: f64,
 }
 
-/// Kills and looks, time after time.
-pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) -> Result<()> {
+/// Kills the daemon and compares the knobs, time after time.
+pub fn daemon(
+    worker: &str,
+    command: &[String],
+    plan: &KillDaemon,
+    seed: u64,
+    channel: &Channel,
+) -> Result<()> {
     let begin = now_ms();
-    let mut random = Random::new(plan.seed);
-    let originals = values(plan.knobs)?;
+    let mut random = Random::new(seed);
+    let originals = values(&plan.knobs)?;
     let mut tally = Tally::default();
     for time in 0..plan.times {
         if stopping() {
             break;
         }
         let mut first = start(command, Stdio::inherit())?;
-        let (least, most) = plan.wait_ms;
-        // To a tenth of a millisecond: a write takes less than one.
+        let (least, most) = (plan.least_ms, plan.most_ms);
+        // The wait is drawn to a microsecond: a write takes less than a millisecond.
         let wait = least * 1000 + random.next() % ((most - least) * 1000 + 1);
         std::thread::sleep(Duration::from_micros(wait));
         if let Some(status) = first.try_wait()? {
@@ -58,7 +56,7 @@ pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) 
             stop(&first, plan, &originals, &mut tally)?;
         }
         if plan.stopped_ms > 0 && time % 2 == 0 {
-            // It goes on as if nothing had been.
+            // The daemon goes on as if it had not been stopped.
             signal(first.id() as i32, Signal::CONT);
             std::thread::sleep(Duration::from_millis(SECOND_MS));
             signal(first.id() as i32, Signal::TERM);
@@ -67,41 +65,41 @@ pub fn daemon(worker: &str, command: &[String], plan: &Plan, channel: &Channel) 
             first.kill().context("killing the daemon")?;
             first.wait()?;
             tally.killed += 1;
-            tally.changed += u32::from(values(plan.knobs)? != originals);
+            tally.changed += u32::from(values(&plan.knobs)? != originals);
             match plan.stopped_ms {
                 0 => tally.bad_exit += u32::from(!run_again(command)?),
                 _ => tally.bad_exit += u32::from(!restore(command)?),
             }
         }
-        for ((knob, now), (_, original)) in values(plan.knobs)?.iter().zip(&originals) {
+        for ((knob, now), (_, original)) in values(&plan.knobs)?.iter().zip(&originals) {
             if now != original {
                 tally.wrong += 1;
-                let words = format!("time {time}: {knob} is {now:?}, was {original:?}");
-                channel.event("knob-not-given-back", words);
+                let detail = format!("time {time}: {knob} is {now:?}, was {original:?}");
+                channel.event("knob-not-given-back", detail);
             }
         }
     }
-    let tell = |name, value| channel.observe(format!("{worker}.{name}"), begin, value);
-    tell("killed", f64::from(tally.killed));
-    tell("wrong", f64::from(tally.wrong));
-    tell("changed", f64::from(tally.changed));
-    tell("bad_exit", f64::from(tally.bad_exit));
+    let observe = |name, value| channel.observe(format!("{worker}.{name}"), begin, value);
+    observe("killed", f64::from(tally.killed));
+    observe("wrong", f64::from(tally.wrong));
+    observe("changed", f64::from(tally.changed));
+    observe("bad_exit", f64::from(tally.bad_exit));
     if plan.stopped_ms > 0 {
-        tell("stopped", f64::from(tally.stopped));
+        observe("stopped", f64::from(tally.stopped));
         let changed = f64::from(tally.changed_while_stopped);
-        tell("changed_while_stopped", changed);
-        tell("locked_mb", tally.locked_mb);
-        tell("swapped_kb", tally.swapped_kb);
+        observe("changed_while_stopped", changed);
+        observe("locked_mb", tally.locked_mb);
+        observe("swapped_kb", tally.swapped_kb);
     }
     Ok(())
 }
 
-/// Stops the daemon, and looks at what it holds.
-fn stop(daemon: &Child, plan: &Plan, originals: &Values, tally: &mut Tally) -> Result<()> {
+/// Stops the daemon with SIGSTOP, and measures the memory that it holds.
+fn stop(daemon: &Child, plan: &KillDaemon, originals: &Values, tally: &mut Tally) -> Result<()> {
     signal(daemon.id() as i32, Signal::STOP);
     std::thread::sleep(Duration::from_millis(plan.stopped_ms));
     tally.stopped += 1;
-    tally.changed_while_stopped += u32::from(values(plan.knobs)? != *originals);
+    tally.changed_while_stopped += u32::from(values(&plan.knobs)? != *originals);
     let locked = vmstat_field(&read("/proc/vmstat")?, "nr_mlock").unwrap_or(0);
     tally.locked_mb = tally.locked_mb.max(locked as f64 / 256.0);
     let status = read(&format!("/proc/{}/status", daemon.id()))?;
@@ -111,25 +109,26 @@ fn stop(daemon: &Child, plan: &Plan, originals: &Values, tally: &mut Tally) -> R
     Ok(())
 }
 
-/// A second one puts right what the first has left, and ends well.
+/// Starts a second daemon, which restores the knobs that the first has left. Returns whether the second
+/// ends well.
 fn run_again(command: &[String]) -> Result<bool> {
     let mut second = start(command, Stdio::piped())?;
-    first_word(&mut second)?;
+    wait_for_log(&mut second)?;
     std::thread::sleep(Duration::from_millis(SECOND_MS));
     signal(second.id() as i32, Signal::TERM);
     Ok(second.wait()?.success())
 }
 
-/// `--restore` does.
+/// Restores the knobs with `--restore`. Returns whether the command ends well.
 fn restore(command: &[String]) -> Result<bool> {
     let mut command = command.to_vec();
     command.push("--restore".into());
     Ok(start(&command, Stdio::inherit())?.wait()?.success())
 }
 
-/// Waits until it says something: before that a SIGTERM may find a program that does not yet know
-/// what to do with one. All that it says goes on to the console.
-fn first_word(daemon: &mut Child) -> Result<()> {
+/// Waits for the first line of the log: an earlier SIGTERM may find a program without a handler.
+/// The log goes on to the console.
+fn wait_for_log(daemon: &mut Child) -> Result<()> {
     let log = daemon.stderr.take().context("the daemon has no log")?;
     let mut log = BufReader::new(log);
     let mut line = Vec::new();

@@ -2,25 +2,25 @@
 use anyhow::{bail, Context, Result};
 use kbuild::check::BootInfo;
 use kbuild::Line;
-use lab::attend::Ending;
 use lab::bed::{self, Bed, Kind};
-use lab::initramfs::Init;
-use lab::probe::{boot, probe};
-use lab::stop::Stop;
+use lab::guest::initramfs::Init;
+use lab::guest::monitor::Ending;
+use lab::guest::probe::{boot, probe};
+use lab::host::stop::Stop;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// What User-Mode Linux is readied for: what the probe's guests have.
+/// Memory that User-Mode Linux is prepared for, in MiB: as much as the probe's guests have.
 const MEMORY_MB: u64 = 128;
 
-/// Whether User-Mode Linux of a line starts on this processor. Before 7.0 it does not where there is
-/// AMX: the state of such a processor is larger than what it sets guest processes' registers with.
+/// Whether User-Mode Linux of a line starts on this processor. Before Linux 7.0 it does not start on a
+/// processor with AMX: the processor's state is larger than the buffer for guest processes' registers.
 pub fn uml_starts(line: Line) -> bool {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     line.major >= 7 || !cpu.split_whitespace().any(|flag| flag == "amx_tile")
 }
 
-/// A bed, readied at the first boot.
+/// A bed that is prepared at the first boot.
 pub struct Booter {
     kind: Kind,
     init: Init,
@@ -43,15 +43,15 @@ impl Booter {
         })
     }
 
-    /// Boots `kernel`, hears the guest's first words and sees it power off.
+    /// Boots `kernel`, and waits for the guest's first message and for its end.
     ///
     /// # Errors
-    /// When it does not get that far; with the end of its console.
+    /// When the guest does not start or does not end; the message has the end of its console.
     pub fn boot(&self, kernel: &Path) -> Result<BootInfo> {
         let mut bed = self.bed.borrow_mut();
         if bed.is_none() {
             let mut new = bed::open(self.kind, MEMORY_MB, 1, false)?;
-            // Finds out which of the bed's modes works on this host.
+            // Finds a mode of the bed that works on this host.
             probe(new.as_mut(), kernel, &self.init, 1, &self.stop)?;
             *bed = Some(new);
         }

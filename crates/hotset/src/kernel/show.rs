@@ -1,15 +1,8 @@
-//! What `hotset kernel` prints: tables of checks and of the cache.
-use anyhow::Result;
-use kbuild::build;
-use kbuild::cache::Cache;
+//! The table of `hotset kernel check`.
 use kbuild::check::{self, Report, Verdict};
-use kbuild::clean::Item;
-use kbuild::{debian, rooms, series, source, version, Flavour};
-use serde_json::json;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use kbuild::Flavour;
 
-/// One line a patch, then what failed and what was not run, with reasons.
+/// One line a patch, then each test that failed or was not run, with the reason.
 pub fn table(report: &Report) -> String {
     let mut rows = vec![vec!["patch".to_string()]];
     rows[0].extend(check::TESTS.map(String::from));
@@ -22,13 +15,14 @@ pub fn table(report: &Report) -> String {
     let widths: Vec<usize> = (0..rows[0].len())
         .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
         .collect();
-    let what = match report.flavour {
+    let series = match report.flavour {
         Flavour::Swappiness => "Swappiness series",
         Flavour::Both => "Swappiness series on top of the protection series",
-        Flavour::Generations => "Test bed's generations",
+        Flavour::Generations => "Generations of the test bed",
+        Flavour::Foreign => "Foreign patches",
         _ => "Series",
     };
-    let mut text = format!("{what} on Linux {} ({})\n", report.version, report.arch);
+    let mut text = format!("{series} on Linux {} ({})\n", report.version, report.arch);
     for row in &rows {
         let cells: Vec<String> = row
             .iter()
@@ -42,7 +36,7 @@ pub fn table(report: &Report) -> String {
         for (test, verdict) in check::TESTS.iter().zip(&patch.verdicts) {
             let (word, why) = match verdict {
                 Verdict::Ok { .. } => continue,
-                // Nothing is amiss: it stands in the last one's row.
+                // The row of the last patch has the result.
                 Verdict::NotRun { why } if why == check::WITH_THE_LAST => continue,
                 Verdict::NotRun { why } => ("not run", why),
                 Verdict::Failed { why } => ("FAILED", why),
@@ -52,99 +46,4 @@ pub fn table(report: &Report) -> String {
         }
     }
     text
-}
-
-/// What was removed from the cache, or would be.
-pub fn cleaned(items: &[Item], dry_run: bool) -> String {
-    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-    let mut text = String::new();
-    for item in items {
-        let (size, path) = (megabytes(item.bytes), item.path.display());
-        text.push_str(&format!("{size:>10}  {path} ({})\n", item.why));
-    }
-    let sum = megabytes(items.iter().map(|item| item.bytes).sum());
-    let verb = if dry_run { "would free" } else { "freed" };
-    text.push_str(&format!("{verb} {sum}\n"));
-    text
-}
-
-/// What the cache, `kernel/series` and `kernel/testbed` hold.
-pub fn list(as_json: bool) -> Result<ExitCode> {
-    let cache = Cache::of_user()?;
-    let sources = source::all_cached(&cache)?;
-    let kernels = build::all(&cache)?;
-    let debians = debian::all(&cache);
-    let kernel_dir = rooms::kernel_dir().ok();
-    let series: Vec<(String, PathBuf, Option<usize>)> = kernel_dir
-        .iter()
-        .flat_map(|dir| {
-            version::KNOWN.iter().flat_map(move |line| {
-                let series = [
-                    ("series", None),
-                    ("series", Some("swappiness")),
-                    ("testbed", Some("generations")),
-                    ("testbed", Some("um")),
-                ];
-                series.map(|(room, series)| rooms::series_dir(dir, room, *line, series))
-            })
-        })
-        .map(|dir| {
-            let name = dir.file_name().unwrap_or_default().to_string_lossy();
-            let patches = series::load(&dir).ok().map(|patches| patches.len());
-            (name.into_owned(), dir, patches)
-        })
-        .collect();
-    if as_json {
-        let series: Vec<_> = series
-            .iter()
-            .map(|(line, dir, patches)| json!({ "series": line, "dir": dir, "patches": patches }))
-            .collect();
-        let all = json!({ "cache": cache.root(), "sources": sources, "kernels": kernels,
-            "debian": debians,
-            "series": series });
-        println!("{}", serde_json::to_string_pretty(&all)?);
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("Cache: {}", cache.root().display());
-    println!("Sources:");
-    for source in &sources {
-        let from = source.package.as_deref().unwrap_or_default();
-        println!(
-            "  {:8} {from}  {}",
-            source.version.to_string(),
-            source.dir.display()
-        );
-    }
-    if sources.is_empty() {
-        println!("  none; `hotset kernel fetch` gets one");
-    }
-    println!("Kernels:");
-    for kernel in &kernels {
-        println!(
-            "  {:36} {:8} {}",
-            kernel.label,
-            kernel.arch,
-            kernel.image.display()
-        );
-    }
-    for image in &debians {
-        println!(
-            "  {:36} {:8} {}",
-            image.label,
-            "x86_64",
-            image.image.display()
-        );
-    }
-    if kernels.is_empty() && debians.is_empty() {
-        println!("  none; `hotset kernel build` makes one");
-    }
-    println!("Series:");
-    for (line, dir, patches) in &series {
-        let what = match patches {
-            Some(count) => format!("{count} patches"),
-            None => "none".into(),
-        };
-        println!("  {line:16} {what:12} {}", dir.display());
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,43 +1,51 @@
 //! `hotset sim merge`
 use super::args::ShowArgs;
+use super::outputs::OutputArgs;
 use super::{page, plot, show};
-use anyhow::{anyhow, Context, Result};
+use crate::shell::usage;
+use anyhow::{anyhow, bail, Context, Result};
 use clap::Args;
-use sim::results::Results;
-use std::path::PathBuf;
+use names::shown;
+use sim::sweep::results::Results;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Args)]
 pub struct MergeArgs {
-    /// What `hotset sim sweep --shard I/N --json` wrote, for each I
-    #[arg(required = true)]
+    /// The outputs of `hotset sim sweep --shard I/N --json`, for each I
+    #[arg(required = true, value_name = "FILE")]
     parts: Vec<PathBuf>,
-    /// Write the miss ratios as a chart
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
-    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: OutputArgs,
     #[command(flatten)]
     show: ShowArgs,
 }
 
 pub fn run(args: &MergeArgs) -> Result<ExitCode> {
+    let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
+    let outputs = args.outputs.open(&inputs)?;
     let mut parts = Vec::new();
     for path in &args.parts {
-        let name = path.display().to_string();
+        let name = shown(path).to_string();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        let part: Results = serde_json::from_str(&text)
-            .with_context(|| format!("{name} is not what `hotset sim sweep --json` writes"))?;
-        parts.push((name, part));
+        parts.push((name.clone(), part(&name, &text)?));
     }
-    let results = Results::merge(parts).map_err(|problem| anyhow!(problem))?;
-    if let Some(path) = &args.plot {
-        super::write(path, &plot::sweep(&results).svg())?;
-    }
-    if let Some(path) = &args.report {
-        super::write(path, &page::sweep(&results, Vec::new()))?;
-    }
-    show::rows(&results, &args.show)?;
+    let results = Results::merge(parts).map_err(|problem| usage!("{problem}"))?;
+    let printed = show::rows(&results, "sim.merge", &args.show, None);
+    outputs.write(
+        || plot::sweep(&results),
+        || Ok(page::sweep(&results, Vec::new())),
+    )?;
+    printed?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn part(name: &str, text: &str) -> Result<Results> {
+    if text.trim().is_empty() {
+        bail!("{name} is empty: run that part again");
+    }
+    serde_json::from_str(text).map_err(|error| match error.is_eof() {
+        true => anyhow!("{name} is cut off: run that part again"),
+        false => anyhow!("{name} is no output of `hotset sim sweep --json`: {error}"),
+    })
 }

@@ -1,41 +1,35 @@
-//! Results as a page: what was asked, the miss ratios drawn, every count.
+//! Results as a page: the miss ratios as charts, every count, and the command.
 use super::plot;
-use super::show::way_to_opt;
+use super::show::{self, sizes, Yardsticks};
 use crate::provenance;
-use report::format::line_chart::LineChart;
+use report::format::html::sheet::{html, Part, Section, Sheet};
 use report::format::number::{count, plain};
-use report::format::sheet::{html, Part, Section, Sheet};
 use report::format::table::{Cell, Group, Row as Line, Table, Tone};
 use report::format::tables::facts;
-use sim::results::{Results, Row, TraceId};
+use sim::sweep::results::{Results, Row, TraceId};
 
 /// Columns of a table of sizes that a page holds beside each other.
 const BESIDE: usize = 6;
 
-const GREEN: &str = "Green: the fewest misses at that size, OPT's aside, which knows what comes.";
+const GREEN: &str =
+    "Green: the fewest misses at that size. OPT, which knows the future, does not count.";
 
-/// What a size's count is, of one policy.
-pub struct Point {
-    pub size: u64,
-    /// Exact, where it is.
-    pub misses: Option<u64>,
-    pub miss_ratio: f64,
-    /// Half the width of the 95% interval of the ratio, where it is estimated.
-    pub error: Option<f64>,
-}
-
-/// The page of a sweep, a part of one, or several put together.
+/// The page of a sweep, of a part of a sweep, or of merged parts.
 pub fn sweep(results: &Results, about: Vec<(String, String)>) -> String {
     let mut figures = Vec::new();
     match sizes(results).len() {
         1 => figures.push(bars(results)),
         _ => figures.push(Part::Lines(plot::sweep(results))),
     }
-    for beside in sizes(results).chunks(BESIDE) {
-        figures.push(Part::Table(by_size(results, beside), "main"));
+    if policies(results).len() == 1 {
+        figures.push(Part::Table(of_one_policy(results), "main"));
+    } else {
+        for beside in sizes(results).chunks(BESIDE) {
+            figures.push(Part::Table(by_size(results, beside), "main"));
+        }
     }
     if policies(results).len() > 2 {
-        figures.push(Part::Words(GREEN.into()));
+        figures.push(Part::Paragraph(GREEN.into()));
     }
     page("Miss ratios", results, figures, about)
 }
@@ -52,68 +46,60 @@ pub fn comparison(results: &Results, about: Vec<(String, String)>) -> String {
     for size in sizes {
         figures.push(Part::Table(ranked(results, size, keyed), "main"));
     }
-    figures.push(Part::Words(GREEN.into()));
+    figures.push(Part::Paragraph(GREEN.into()));
     page("Policies compared", results, figures, about)
 }
 
-/// The page of a curve of LRU.
-pub fn curve(
-    trace: &TraceId,
-    points: &[Point],
-    chart: LineChart,
-    sample: &str,
-    about: Vec<(String, String)>,
-) -> String {
-    let exact = points.iter().all(|p| p.misses.is_some());
-    let head = match exact {
-        true => heads(&["size, objects", "misses", "miss ratio"]),
-        false => heads(&["size, objects", "miss ratio", "half of the 95 % interval"]),
-    };
-    let rows = points.iter().map(|p| {
-        let ratio = Cell::number(format!("{:.6}", p.miss_ratio));
-        let size = Cell::text(count(p.size));
-        let cells = match p.misses {
-            Some(misses) => vec![size, Cell::number(count(misses)), ratio],
-            None => vec![
-                size,
-                ratio,
-                Cell::number(format!("± {:.6}", p.error.unwrap_or(0.0))),
-            ],
-        };
+/// A row for each size.
+fn of_one_policy(results: &Results) -> Table {
+    let estimated = results.trace.sampled_share.is_some();
+    let mut head = heads(&["size, objects", "misses", "miss ratio"]);
+    if estimated {
+        head.extend(heads(&["95 % interval"]));
+    }
+    let mut rows: Vec<&Row> = results.rows.iter().collect();
+    rows.sort_by_key(|row| row.size);
+    let lines = rows.into_iter().map(|row| {
+        let mut cells = vec![Cell::text(count(row.size)), misses(row, None), ratio(row)];
+        if estimated {
+            let ends = row.miss_ratio_95;
+            cells.push(Cell::number(ends.map_or(String::new(), interval)));
+        }
         Line { arm: None, cells }
     });
-    let table = Table {
-        caption: "LRU".into(),
+    Table {
+        caption: policies(results).concat(),
         head,
         groups: vec![Group {
             title: None,
-            rows: rows.collect(),
+            rows: lines.collect(),
         }],
-    };
-    let caution = match exact {
-        true => String::new(),
-        false => format!(
-            "Estimates from {sample} of the objects; ± is half of the 95 % interval. Where a cache holds fewer objects than stand for one of the sample, \
-             the sample cannot tell its size."
-        ),
-    };
-    let figures = vec![Part::Lines(chart), Part::Table(table, "main")];
-    finish(
-        "LRU at all sizes",
-        trace,
-        caution,
-        figures,
-        Vec::new(),
-        about,
-    )
+        notes: Vec::new(),
+    }
 }
 
-fn page(what: &str, results: &Results, figures: Vec<Part>, about: Vec<(String, String)>) -> String {
+fn ratio(row: &Row) -> Cell {
+    let text = row.miss_ratio.map(|ratio| format!("{ratio:.6}"));
+    Cell::number(text.unwrap_or_else(|| "n/a".to_string()))
+}
+
+fn interval([low, high]: [f64; 2]) -> String {
+    format!("{low:.6} to {high:.6}")
+}
+
+fn page(
+    title: &str,
+    results: &Results,
+    figures: Vec<Part>,
+    about: Vec<(String, String)>,
+) -> String {
     let mut caution = String::new();
-    if let Some(one_in) = results.trace.one_in {
-        caution = format!(
-            "Estimates from one object in {one_in}: ± is half of the 95 % interval of the misses. "
-        );
+    if let Some(share) = results.trace.sampled_share {
+        let share = show::percent(share);
+        caution = format!("Estimates from {share} % of the objects, with 95 % intervals. ");
+    }
+    for (reason, sizes) in show::not_available(results) {
+        caution += &format!("Not available at {sizes} objects: {reason}. ");
     }
     if let Some((part, of)) = results.shard {
         caution += &format!(
@@ -123,21 +109,18 @@ fn page(what: &str, results: &Results, figures: Vec<Part>, about: Vec<(String, S
         );
     }
     let counters = counters(results);
-    finish(what, &results.trace, caution, figures, counters, about)
+    finish(title, &results.trace, caution, figures, counters, about)
 }
 
 fn finish(
-    what: &str,
+    title: &str,
     trace: &TraceId,
     caution: String,
     figures: Vec<Part>,
     counters: Vec<Part>,
     mut about: Vec<(String, String)>,
 ) -> String {
-    let objects = match trace.one_in {
-        Some(_) => format!("about {}", count(trace.objects)),
-        None => count(trace.objects),
-    };
+    let objects = show::objects(trace, count);
     about.extend([
         ("Requests".into(), count(trace.requests)),
         ("Distinct objects (footprint)".into(), objects),
@@ -158,25 +141,25 @@ fn finish(
     if !counters.is_empty() {
         sections.push(Section {
             id: "counters",
-            title: "What the policies counted".into(),
+            title: "Counters of the policies".into(),
             parts: counters,
         });
     }
     sections.push(Section {
         id: "asked",
-        title: "What was asked".into(),
+        title: "Command and trace".into(),
         parts: vec![
             Part::Verbatim(provenance::command()),
             Part::Table(facts("The trace", about), "bed"),
-            Part::Words(
-                "A size and a miss ratio count objects, not bytes. The digest is of the requests' \
-                 objects in order: the same trace has the same in any format."
+            Part::Paragraph(
+                "Sizes and miss ratios count objects, not bytes. The digest is of the requests' \
+                objects in order: a trace has the same digest in any format."
                     .into(),
             ),
         ],
     });
     html(&Sheet {
-        title: format!("{what}: {}", trace.name),
+        title: format!("{title}: {}", trace.name),
         meta: format!("{} requests, {}", count(trace.requests), provenance::made()),
         verdict,
         caution,
@@ -189,15 +172,7 @@ fn heads(names: &[&str]) -> Vec<(String, String)> {
     heads.collect()
 }
 
-/// Each once, smallest first.
-fn sizes(results: &Results) -> Vec<u64> {
-    let mut sizes: Vec<u64> = results.rows.iter().map(|row| row.size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
-/// Each once, in the order of the jobs: a place here is a line's colour there.
+/// The policies of the results, each once, in the order of the jobs. A policy's place sets its colour.
 fn policies(results: &Results) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for row in &results.rows {
@@ -208,28 +183,28 @@ fn policies(results: &Results) -> Vec<&str> {
     names
 }
 
-/// The fewest misses at a size that anything but OPT has: what a cache could do.
+/// The fewest misses at a size of any policy but OPT.
 fn fewest(results: &Results, size: u64) -> Option<u64> {
     let rows = results.rows.iter().filter(|row| row.size == size);
     let online = rows.filter(|row| row.policy.split(':').next() != Some("opt"));
-    online.map(|row| row.misses).min()
+    online.filter_map(|row| row.misses).min()
 }
 
 fn misses(row: &Row, fewest: Option<u64>) -> Cell {
-    let mut cell = Cell::number(count(row.misses));
-    if fewest == Some(row.misses) {
-        cell = cell.toned(Tone::Good);
+    let Some(misses) = row.misses else {
+        return Cell::number("n/a");
+    };
+    let cell = Cell::number(count(misses));
+    match fewest == Some(misses) {
+        true => cell.toned(Tone::Good),
+        false => cell,
     }
-    if let Some(error) = row.misses_error_95 {
-        cell = cell.with(format!("± {}", count(error)), Tone::Faint);
-    }
-    cell
 }
 
-/// Policies down, sizes across.
+/// A table with a row for each policy and a column for each size.
 fn by_size(results: &Results, sizes: &[u64]) -> Table {
     let policies = policies(results);
-    let keyed = self::sizes(results).len() > 1;
+    let keyed = show::sizes(results).len() > 1;
     let mut head = heads(&["policy"]);
     head.extend(sizes.iter().map(|&size| (count(size), "objects".into())));
     let rows = policies.iter().enumerate().map(|(place, policy)| {
@@ -241,7 +216,13 @@ fn by_size(results: &Results, sizes: &[u64]) -> Table {
                 let mark = (policies.len() > 2)
                     .then(|| fewest(results, size))
                     .flatten();
-                misses(row, mark).with(format!("{:.6}", row.miss_ratio()), Tone::Faint)
+                let cell = misses(row, mark);
+                let Some(ratio) = row.miss_ratio else {
+                    return cell;
+                };
+                let ends = row.miss_ratio_95;
+                let text = ends.map_or_else(|| format!("{ratio:.6}"), interval);
+                cell.with(text, Tone::Faint)
             })
         }));
         Line {
@@ -256,17 +237,13 @@ fn by_size(results: &Results, sizes: &[u64]) -> Table {
             title: None,
             rows: rows.collect(),
         }],
+        notes: Vec::new(),
     }
 }
 
 fn ranked(results: &Results, size: u64, keyed: bool) -> Table {
-    let mut rows: Vec<&Row> = results.rows.iter().filter(|row| row.size == size).collect();
-    rows.sort_by_key(|row| (row.misses, row.job));
-    let of = |policy: &str| {
-        let row = rows.iter().find(|row| row.policy == policy);
-        row.map_or(0, |row| row.misses)
-    };
-    let (lru, opt) = (of("lru"), of("opt"));
+    let rows = show::ranked(results, size);
+    let by = Yardsticks::among(&rows);
     let policies = policies(results);
     let mark = fewest(results, size);
     let lines = rows.iter().map(|row| Line {
@@ -277,9 +254,12 @@ fn ranked(results: &Results, size: u64, keyed: bool) -> Table {
         cells: vec![
             Cell::text(&row.policy),
             misses(row, mark),
-            Cell::number(format!("{:.6}", row.miss_ratio())),
-            Cell::number(plain(row.misses as f64 / lru.max(1) as f64)),
-            match way_to_opt(row, lru, opt) {
+            match row.miss_ratio_95 {
+                Some(ends) => ratio(row).with(interval(ends), Tone::Faint),
+                None => ratio(row),
+            },
+            Cell::number(by.of_lru(row).map_or("–".into(), plain)),
+            match by.way_to_opt(row) {
                 Some(way) => Cell::number(format!("{way:.1} %")),
                 None => Cell::number("–"),
             },
@@ -299,23 +279,25 @@ fn ranked(results: &Results, size: u64, keyed: bool) -> Table {
             title: None,
             rows: lines,
         }],
+        notes: Vec::new(),
     }
 }
 
-/// One size is no line: a bar each, fewest misses first.
+/// A bar for each policy, fewest misses first, in place of lines of a single size.
 fn bars(results: &Results) -> Part {
     let mut rows: Vec<&Row> = results.rows.iter().collect();
+    rows.retain(|row| row.misses.is_some());
     rows.sort_by_key(|row| (row.misses, row.job));
     let size = rows.first().map_or(0, |row| row.size);
     let bars = rows.into_iter().map(|row| {
-        let ratio = row.miss_ratio();
+        let ratio = row.miss_ratio.unwrap_or_default();
         (row.policy.clone(), ratio, format!("{ratio:.4}"))
     });
     let title = format!("Miss ratio at {} objects", count(size));
     Part::Bars(title, bars.collect())
 }
 
-/// A table a policy that counts more than misses, as the kernel spells it in vmstat.
+/// A table for each policy with counters of its own, by the names of the kernel's vmstat.
 fn counters(results: &Results) -> Vec<Part> {
     let mut parts = Vec::new();
     for policy in policies(results) {
@@ -342,6 +324,7 @@ fn counters(results: &Results) -> Vec<Part> {
                     title: None,
                     rows: lines.collect(),
                 }],
+                notes: Vec::new(),
             };
             parts.push(Part::Table(table, "main"));
         }

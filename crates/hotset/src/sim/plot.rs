@@ -1,32 +1,30 @@
 //! Miss ratios as a chart.
-use report::format::line_chart::{Axis, Line, LineChart};
-use sim::results::Results;
+use report::format::charts::line_chart::{Axis, Line, LineChart};
+use sim::sweep::results::Results;
 
-/// One line a policy, over sizes.
+/// A chart of miss ratios over sizes, with a line for each policy.
 pub fn sweep(results: &Results) -> LineChart {
     let mut rows: Vec<_> = results.rows.iter().collect();
     rows.sort_by_key(|row| row.size);
     let mut lines: Vec<Line> = Vec::new();
-    // In the order of the jobs: a line's place is its policy's in the tables.
+    // Lines are in the order of the jobs, as the policies in the tables.
     for row in &results.rows {
         if !lines.iter().any(|line| line.name == row.policy) {
             lines.push(Line::exact(row.policy.clone(), Vec::new()));
         }
     }
     for row in rows {
-        let error = row.misses_error_95.unwrap_or(0) as f64 / row.requests.max(1) as f64;
+        let Some(ratio) = row.miss_ratio else {
+            continue;
+        };
+        let [low, high] = row.miss_ratio_95.unwrap_or([ratio; 2]);
         for line in lines.iter_mut().filter(|line| line.name == row.policy) {
-            line.points.push((row.size as f64, row.miss_ratio()));
-            line.errors.push(error);
+            line.points.push((row.size as f64, ratio));
+            line.ranges.push((low, high));
         }
     }
-    chart(&results.trace.name, lines)
-}
-
-/// Lines of sizes in objects and miss ratios.
-pub fn chart(trace: &str, lines: Vec<Line>) -> LineChart {
     LineChart {
-        title: format!("{trace}: miss ratio by cache size"),
+        title: format!("{}: miss ratio by cache size", results.trace.name),
         x: Axis::log("cache size, objects"),
         y: Axis::close("miss ratio"),
         lines,

@@ -1,17 +1,18 @@
 //! `hotset sim run`, `sweep` and `compare`
-use super::args::{choices, sizes, threads, ShowArgs, Sizes, TraceArgs};
+use super::args::{choices, sizes, ShowArgs, Sizes, TraceArgs};
+use super::outputs::{OutputArgs, Outputs};
 use super::{page, plot, show};
-use crate::late::Late;
+use crate::shell::usage;
 use crate::trace::page::about;
 use anyhow::{Context, Result};
 use clap::Args;
-use kbuild::progress::Unit;
+use progress::{Delayed, Unit};
 use sim::registry::Choice;
-use sim::results::{Results, TraceId};
-use sim::sampled::Sampled;
+use sim::sweep::results::{Results, TraceId};
+use sim::sweep::sampled::Sampled;
+use sim::sweep::size::Size;
 use sim::sweep::{jobs, sweep, sweep_sampled, Job, Shard};
 use sim::Input;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trace::Trace;
@@ -21,12 +22,12 @@ pub struct RunArgs {
     /// NAME or NAME:PARAMETER=VALUE,...
     #[arg(short, long, value_name = "POLICY", default_value = "lru")]
     policy: String,
-    /// Objects, bytes or a share of the footprint
-    #[arg(short, long, value_name = "SIZE", value_parser = sizes)]
+    /// Sizes of the cache between commas: objects (4096, 10e3), bytes (64M) or shares of the footprint (1%);
+    /// LOW..HIGH:COUNT is that many sizes, each the same factor above the one before
+    #[arg(short, long, value_name = "SIZES", value_parser = sizes)]
     size: Sizes,
-    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: OutputArgs,
     #[command(flatten)]
     show: ShowArgs,
     #[command(flatten)]
@@ -38,21 +39,15 @@ pub struct SweepArgs {
     /// Policies between commas, or all
     #[arg(short, long, value_name = "POLICIES", default_value = "all")]
     policy: Vec<String>,
-    /// Sizes between commas
+    /// Sizes of the cache between commas: objects (4096, 10e3), bytes (64M) or shares of the footprint (1%);
+    /// LOW..HIGH:COUNT is that many sizes, each the same factor above the one before
     #[arg(short, long, value_name = "SIZES", value_parser = sizes)]
     size: Sizes,
-    /// Only part I of N; `hotset sim merge` puts the parts' --json together
+    /// Run only part I of N; `hotset sim merge` merges the --json of all parts
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Jobs at a time; as many as there are processors by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
-    /// Write the miss ratios as a chart
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
-    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: OutputArgs,
     #[command(flatten)]
     show: ShowArgs,
     #[command(flatten)]
@@ -61,30 +56,39 @@ pub struct SweepArgs {
 
 #[derive(Args)]
 pub struct CompareArgs {
-    /// Policies between commas, or all; LRU and OPT are run in any case
+    /// Policies between commas, or all; LRU and OPT are always run
     #[arg(short, long, value_name = "POLICIES", default_value = "all")]
     policy: Vec<String>,
-    /// Objects, bytes or a share of the footprint
-    #[arg(short, long, value_name = "SIZE", value_parser = sizes, default_value = "10%")]
+    /// Sizes of the cache between commas: objects (4096, 10e3), bytes (64M) or shares of the footprint (1%);
+    /// LOW..HIGH:COUNT is that many sizes, each the same factor above the one before
+    #[arg(short, long, value_name = "SIZES", value_parser = sizes, default_value = "10%")]
     size: Sizes,
-    /// Also write a page: the table, the chart, counters, the trace and the command. It needs no network
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: OutputArgs,
     #[command(flatten)]
     show: ShowArgs,
     #[command(flatten)]
     trace: TraceArgs,
 }
 
-/// Runs a part of the jobs, with progress.
+/// Runs a part of the jobs, with progress. `asked` are the sizes as they were written.
+///
+/// # Errors
+/// `--memory` has room for no estimate, or a policy cannot be built.
 pub fn results(
+    (args, asked): (&TraceArgs, &[Size]),
     trace: &Trace,
     all: &[Job],
     shard: Option<Shard>,
-    threads: usize,
 ) -> Result<Results> {
     let input = Input::of(trace).with_context(|| trace.name.clone())?;
     let sampled = Sampled::of(trace).with_context(|| trace.name.clone())?;
+    if let (Some(sampled), Some(extent)) = (&sampled, &trace.extent) {
+        if sampled.is_too_small(all) {
+            return Err(args.too_small(asked, extent, args.memory.unwrap_or_default()));
+        }
+    }
+    let threads = args.jobs();
     let mine: Vec<Job> = all
         .iter()
         .filter(|job| shard.is_none_or(|shard| shard.has(job.number)))
@@ -94,16 +98,18 @@ pub fn results(
         Some(sampled) => sampled.work(),
         None => trace.len() as u64,
     };
-    let what = format!("Simulating {} jobs of {} requests", mine.len(), trace.len());
-    let late = Late::new(what, Some(mine.len() as u64 * each), Unit::Steps);
+    let title = format!("Simulating {} jobs of {} requests", mine.len(), trace.len());
+    let late = Delayed::new(title, Some(mine.len() as u64 * each), Unit::Steps);
     let done = AtomicU64::new(0);
     let progress = |requests| {
         late.advance(done.fetch_add(requests, Ordering::Relaxed) + requests);
     };
     let rows = match &sampled {
-        Some(sampled) => sweep_sampled(sampled, &mine, threads, &progress)?,
-        None => sweep(&input, &mine, threads, &progress)?,
+        Some(sampled) => sweep_sampled(sampled, &mine, threads, &progress),
+        None => sweep(&input, &mine, threads, &progress),
     };
+    // A parameter has a value that its policy cannot take.
+    let rows = rows.map_err(|error| usage!("--policy: {error}"))?;
     let id = TraceId::of(&trace.name, &input);
     let id = id.sampled(trace.sample).without(&trace.skipped);
     Ok(Results::new(id, all.len(), shard, rows))
@@ -111,31 +117,51 @@ pub fn results(
 
 pub fn run_one(args: &RunArgs) -> Result<ExitCode> {
     let choices = choices(std::slice::from_ref(&args.policy))?;
-    let trace = args.trace.load(true, 1)?;
+    let outputs = args.outputs.open(&[&args.trace.trace])?;
+    let trace = args.trace.load(true, &args.size.0)?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
-    let results = results(&trace, &jobs, None, threads(None))?;
-    if let Some(path) = &args.report {
-        let about = about(&args.trace.trace, &trace)?;
-        super::write(path, &page::sweep(&results, about))?;
-    }
-    show::rows(&results, &args.show)?;
-    Ok(ExitCode::SUCCESS)
+    let results = results((&args.trace, &args.size.0), &trace, &jobs, None)?;
+    shown(
+        &results,
+        "sim.run",
+        (&args.trace, &trace),
+        (&args.show, args.trace.cure(&args.size.0, &trace)),
+        outputs,
+    )
 }
 
 pub fn run_sweep(args: &SweepArgs) -> Result<ExitCode> {
     let choices = choices(&args.policy)?;
-    let threads = threads(args.threads.map(usize::from));
-    let trace = args.trace.load(true, threads)?;
+    let outputs = args.outputs.open(&[&args.trace.trace])?;
+    let trace = args.trace.load(true, &args.size.0)?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
-    let results = results(&trace, &jobs, args.shard, threads)?;
-    if let Some(path) = &args.plot {
-        super::write(path, &plot::sweep(&results).svg())?;
-    }
-    if let Some(path) = &args.report {
-        let about = about(&args.trace.trace, &trace)?;
-        super::write(path, &page::sweep(&results, about))?;
-    }
-    show::rows(&results, &args.show)?;
+    let results = results((&args.trace, &args.size.0), &trace, &jobs, args.shard)?;
+    shown(
+        &results,
+        "sim.sweep",
+        (&args.trace, &trace),
+        (&args.show, args.trace.cure(&args.size.0, &trace)),
+        outputs,
+    )
+}
+
+/// Prints results, with the cure for sizes that are too small for a sample, then writes the chart and the page: a full disk does not cost the table.
+///
+/// # Errors
+/// Standard output or a file cannot be written, or the trace cannot be read again for its checksum.
+pub fn shown(
+    results: &Results,
+    command: &str,
+    (args, trace): (&TraceArgs, &Trace),
+    (show, cure): (&ShowArgs, Option<String>),
+    outputs: Outputs,
+) -> Result<ExitCode> {
+    let printed = show::rows(results, command, show, cure.as_deref());
+    outputs.write(
+        || plot::sweep(results),
+        || Ok(page::sweep(results, about(&args.trace, trace)?)),
+    )?;
+    printed?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -146,13 +172,21 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode> {
             choices.push(Choice::parse(yardstick)?);
         }
     }
-    let trace = args.trace.load(true, threads(None))?;
+    let outputs = args.outputs.open(&[&args.trace.trace])?;
+    let trace = args.trace.load(true, &args.size.0)?;
     let jobs = jobs(&choices, &args.trace.sizes(&args.size.0, &trace));
-    let results = results(&trace, &jobs, None, threads(None))?;
-    if let Some(path) = &args.report {
-        let about = about(&args.trace.trace, &trace)?;
-        super::write(path, &page::comparison(&results, about))?;
-    }
-    show::comparison(&results, &args.show)?;
+    let results = results((&args.trace, &args.size.0), &trace, &jobs, None)?;
+    let cure = args.trace.cure(&args.size.0, &trace);
+    let printed = show::comparison(&results, &args.show, cure.as_deref());
+    outputs.write(
+        || plot::sweep(&results),
+        || {
+            Ok(page::comparison(
+                &results,
+                about(&args.trace.trace, &trace)?,
+            ))
+        },
+    )?;
+    printed?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,15 +1,17 @@
 //! `hotset trace generate`.
-use super::convert::output_format;
-use super::count;
-use crate::late::Late;
-use anyhow::{anyhow, bail, Result};
+use super::convert::{output_format, print_summary};
+use super::part::{objects, part};
+use crate::shell::{self, usage, Force};
+use anyhow::Result;
 use clap::{Args, Subcommand};
-use kbuild::progress::Unit;
+use names::shown;
+use progress::{Delayed, Unit};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trace::generate::{Part, Spec};
 use trace::{Batch, Error, Format, Packing, Writer};
+use units::parse_count;
 
 #[derive(Subcommand)]
 pub enum Rule {
@@ -17,12 +19,12 @@ pub enum Rule {
     #[command(
         after_help = "The random numbers are those of numpy's Generator(PCG64(seed)): permutation(objects), then\n\
         random(requests) searched in the cumulative sums.\n\nExamples:\n  \
-        hotset trace generate zipf --requests 10M --objects 1M --alpha 1 --seed 1 zipf.oracleGeneral.bin\n  \
-        hotset trace generate zipf --requests 20M --seed 42 zipf.txt.zst"
+        hotset trace generate zipf --count 10e6 --objects 1e6 --alpha 1 --seed 1 \\\n      zipf.oracleGeneral.bin\n  \
+        hotset trace generate zipf --count 20e6 --seed 42 zipf.txt.zst"
     )]
     Zipf {
-        /// Objects that may come
-        #[arg(long, default_value = "1M", value_parser = objects)]
+        /// Number of objects
+        #[arg(long, default_value = "1e6", value_parser = objects)]
         objects: u32,
         /// The exponent; 0 is uniform
         #[arg(long, default_value_t = 1.0)]
@@ -30,9 +32,9 @@ pub enum Rule {
         #[command(flatten)]
         out: Out,
     },
-    /// A share ALPHA of requests to a share BETA of objects, again and again within (LRU-K's zipfian)
+    /// A share ALPHA of requests for a share BETA of objects, and likewise within (LRU-K's zipfian)
     SelfSimilar {
-        #[arg(long, default_value = "1k", value_parser = objects)]
+        #[arg(long, default_value = "1e3", value_parser = objects)]
         objects: u32,
         /// Share of the requests
         #[arg(long, default_value_t = 0.8)]
@@ -43,9 +45,9 @@ pub enum Rule {
         #[command(flatten)]
         out: Out,
     },
-    /// All objects alike
+    /// All objects equally likely
     Uniform {
-        #[arg(long, default_value = "1M", value_parser = objects)]
+        #[arg(long, default_value = "1e6", value_parser = objects)]
         objects: u32,
         #[command(flatten)]
         out: Out,
@@ -55,52 +57,52 @@ pub enum Rule {
         #[command(flatten)]
         out: Out,
     },
-    /// All objects in order, again and again
+    /// A loop: all objects in order, repeated
     Loop {
-        #[arg(long, default_value = "100k", value_parser = objects)]
+        #[arg(long, default_value = "100e3", value_parser = objects)]
         objects: u32,
         #[command(flatten)]
         out: Out,
     },
-    /// By turns an object of a small and of a large pool (LRU-K's index and record pages)
+    /// An object of a small pool and of a large pool in turn (LRU-K's index and record pages)
     TwoPool {
         #[arg(long, default_value = "100", value_parser = objects)]
         first: u32,
-        #[arg(long, default_value = "10k", value_parser = objects)]
+        #[arg(long, default_value = "10e3", value_parser = objects)]
         second: u32,
         #[command(flatten)]
         out: Out,
     },
-    /// Phases, each with a working set of its own; a Markov chain says which comes next
+    /// Phases, each with its own working set; a Markov chain chooses the next phase
     Markov {
         #[arg(long, default_value_t = 10)]
         phases: u32,
         /// Objects of a phase
-        #[arg(long, default_value = "10k", value_parser = objects)]
+        #[arg(long, default_value = "10e3", value_parser = objects)]
         objects: u32,
-        /// Of a working set, the share that its neighbour has too
+        /// Share of a working set that is also in the next phase's
         #[arg(long, default_value_t = 0.0)]
         overlap: f64,
-        /// Requests of a phase on average
-        #[arg(long, default_value = "100k", value_parser = count)]
+        /// Mean number of requests of a phase
+        #[arg(long, default_value = "100e3", value_parser = parse_count)]
         mean: u64,
         #[command(flatten)]
         out: Out,
     },
-    /// Bursts of several rules; without --part a loop, a scan and zipf over 2M objects
+    /// Bursts of several rules; without --part a loop, a scan and zipf over two million objects
     #[command(
         after_help = "A part is WEIGHT:RULE[,OPTION=VALUE...] with the options of that rule.\n\nExamples:\n  \
-        hotset trace generate mix --requests 10M --seed 4242 mix.oracleGeneral.bin\n  \
-        hotset trace generate mix --part 0.7:zipf,objects=100k,alpha=0.9 --part 0.3:scan,objects=5M out.csv.gz"
+        hotset trace generate mix --count 10e6 --seed 4242 mix.oracleGeneral.bin\n  \
+        hotset trace generate mix --part 0.7:zipf,objects=1e5 \\\n      --part 0.3:scan,objects=5e6 out.csv.gz"
     )]
     Mix {
-        /// May be given several times
+        /// A part of the mix; may be given several times
         #[arg(long, value_name = "PART", value_parser = part)]
         part: Vec<Part>,
-        /// Without --part: objects in all
-        #[arg(long, default_value = "2M", value_parser = objects, conflicts_with = "part")]
+        /// Number of objects, without --part
+        #[arg(long, default_value = "2e6", value_parser = objects, conflicts_with = "part")]
         objects: u32,
-        /// Requests of a burst on average
+        /// Mean number of requests of a burst
         #[arg(long, default_value_t = 64.0)]
         burst: f64,
         #[command(flatten)]
@@ -111,179 +113,109 @@ pub enum Rule {
 #[derive(Args)]
 pub struct Out {
     /// The trace to write, packed if it ends in .zst or .gz; - is standard output
-    out: PathBuf,
-    /// How many requests: 4096, 10k, 1M, 1G
-    #[arg(long, value_name = "COUNT", default_value = "1M", value_parser = count)]
-    requests: u64,
+    output: PathBuf,
+    /// Number of requests: 4096, 10e3, 20_000_000
+    #[arg(long, value_name = "N", default_value = "1e6", value_parser = parse_count)]
+    count: u64,
     /// The same seed makes the same trace
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// oracleGeneral, spc, csv, text or lackey, where OUT's name does not tell
+    /// Format to write: oracleGeneral, spc, csv, text or lackey [default: by the ending of OUTPUT's name]
     #[arg(long = "to", value_name = "FORMAT")]
     to_format: Option<Format>,
-    /// Say on standard error what was done, as JSON
-    #[arg(long)]
+    #[command(flatten)]
+    force: Force,
+    #[arg(long, help = shell::JSON_SUMMARY)]
     json: bool,
 }
 
-fn objects(text: &str) -> Result<u32, String> {
-    match u32::try_from(count(text)?) {
-        Ok(n) if n > 0 && n < u32::MAX => Ok(n),
-        _ => Err(format!("\"{text}\": 1 to 4294967294 objects")),
-    }
-}
-
-/// `0.4:zipf,objects=200k,alpha=0.8`.
-fn part(text: &str) -> Result<Part, String> {
-    let (weight, rule) = text
-        .split_once(':')
-        .ok_or("WEIGHT:RULE[,OPTION=VALUE...] is expected")?;
-    let weight: f64 = weight
-        .parse()
-        .map_err(|_| format!("weight {weight}: no number"))?;
-    let mut words = rule.split(',');
-    let name = words.next().unwrap_or_default();
-    let mut options = Vec::new();
-    for word in words {
-        options.push(
-            word.split_once('=')
-                .ok_or(format!("{word}: OPTION=VALUE is expected"))?,
-        );
-    }
-    let mut take = |name: &str, usual: f64| -> Result<f64, String> {
-        let Some(at) = options.iter().position(|o| o.0 == name) else {
-            return Ok(usual);
-        };
-        let (_, value) = options.remove(at);
-        let counted = count(value).map(|n| n as f64);
-        counted.or_else(|wrong| value.parse().map_err(|_| wrong))
-    };
-    let whole = |n: f64| match n >= 1.0 && n < f64::from(u32::MAX) {
-        true => Ok(n as u32),
-        false => Err(format!("{n}: 1 to 4294967294 objects")),
-    };
-    let spec = match name {
-        "zipf" => Spec::Zipf {
-            objects: whole(take("objects", 1e6)?)?,
-            alpha: take("alpha", 1.0)?,
-        },
-        "self-similar" => Spec::SelfSimilar {
-            objects: whole(take("objects", 1e3)?)?,
-            alpha: take("alpha", 0.8)?,
-            beta: take("beta", 0.2)?,
-        },
-        "uniform" => Spec::Uniform {
-            objects: whole(take("objects", 1e6)?)?,
-        },
-        "scan" => Spec::Scan {
-            objects: whole(take("objects", 1e6)?)?,
-        },
-        "loop" => Spec::Loop {
-            objects: whole(take("objects", 1e5)?)?,
-        },
-        "two-pool" => Spec::TwoPool {
-            first: whole(take("first", 100.0)?)?,
-            second: whole(take("second", 1e4)?)?,
-        },
-        "markov" => Spec::Markov {
-            phases: whole(take("phases", 10.0)?)?,
-            objects: whole(take("objects", 1e4)?)?,
-            overlap: take("overlap", 0.0)?,
-            mean: take("mean", 1e5)?,
-        },
-        _ => return Err(format!("there is no rule \"{name}\"")),
-    };
-    match options.first() {
-        Some((name, _)) => Err(format!("{name}: the rule has no such option")),
-        None => Ok(Part { weight, spec }),
-    }
-}
-
 impl Rule {
-    fn spec(&self) -> Result<(Spec, &Out)> {
-        Ok(match self {
-            Rule::Zipf {
-                objects,
-                alpha,
-                out,
-            } => (
-                Spec::Zipf {
-                    objects: *objects,
-                    alpha: *alpha,
-                },
-                out,
-            ),
+    /// The arguments for the trace to write.
+    fn out(&self) -> &Out {
+        match self {
+            Rule::Zipf { out, .. }
+            | Rule::SelfSimilar { out, .. }
+            | Rule::Uniform { out, .. }
+            | Rule::Scan { out }
+            | Rule::Loop { out, .. }
+            | Rule::TwoPool { out, .. }
+            | Rule::Markov { out, .. }
+            | Rule::Mix { out, .. } => out,
+        }
+    }
+
+    /// The name as the command line has it.
+    fn name(&self) -> &'static str {
+        match self {
+            Rule::Zipf { .. } => "zipf",
+            Rule::SelfSimilar { .. } => "self-similar",
+            Rule::Uniform { .. } => "uniform",
+            Rule::Scan { .. } => "scan",
+            Rule::Loop { .. } => "loop",
+            Rule::TwoPool { .. } => "two-pool",
+            Rule::Markov { .. } => "markov",
+            Rule::Mix { .. } => "mix",
+        }
+    }
+
+    /// The rule as the trace crate takes it.
+    fn spec(&self) -> Result<Spec> {
+        Ok(match *self {
+            Rule::Zipf { objects, alpha, .. } => Spec::Zipf { objects, alpha },
             Rule::SelfSimilar {
                 objects,
                 alpha,
                 beta,
-                out,
-            } => (
-                Spec::SelfSimilar {
-                    objects: *objects,
-                    alpha: *alpha,
-                    beta: *beta,
-                },
-                out,
-            ),
-            Rule::Uniform { objects, out } => (Spec::Uniform { objects: *objects }, out),
-            Rule::Scan { out } => match u32::try_from(out.requests) {
-                Ok(objects) if objects < u32::MAX => (
-                    Spec::Scan {
-                        objects: objects.max(1),
-                    },
-                    out,
-                ),
-                _ => bail!("a scan has an object a request: at most 4294967294"),
+                ..
+            } => Spec::SelfSimilar {
+                objects,
+                alpha,
+                beta,
             },
-            Rule::Loop { objects, out } => (Spec::Loop { objects: *objects }, out),
-            Rule::TwoPool { first, second, out } => (
-                Spec::TwoPool {
-                    first: *first,
-                    second: *second,
+            Rule::Uniform { objects, .. } => Spec::Uniform { objects },
+            Rule::Scan { ref out } => match u32::try_from(out.count) {
+                Ok(objects) if objects < u32::MAX => Spec::Scan {
+                    objects: objects.max(1),
                 },
-                out,
-            ),
+                _ => {
+                    let count = out.count;
+                    return Err(usage!(
+                        "--count: {count} is out of range for a scan (1 to 4294967294)"
+                    ));
+                }
+            },
+            Rule::Loop { objects, .. } => Spec::Loop { objects },
+            Rule::TwoPool { first, second, .. } => Spec::TwoPool { first, second },
             Rule::Markov {
                 phases,
                 objects,
                 overlap,
                 mean,
-                out,
-            } => (
-                Spec::Markov {
-                    phases: *phases,
-                    objects: *objects,
-                    overlap: *overlap,
-                    mean: *mean as f64,
-                },
-                out,
-            ),
+                ..
+            } => Spec::Markov {
+                phases,
+                objects,
+                overlap,
+                mean: mean as f64,
+            },
             Rule::Mix {
-                part,
+                ref part,
                 objects,
                 burst,
-                out,
-            } => {
-                let parts = match part.is_empty() {
-                    false => part.clone(),
-                    true => match Spec::loop_scan_zipf(*objects) {
-                        Spec::Mix { parts, .. } => parts,
-                        other => vec![Part {
-                            weight: 1.0,
-                            spec: other,
-                        }],
-                    },
-                };
-                (
-                    Spec::Mix {
-                        parts,
-                        burst: *burst,
-                    },
-                    out,
-                )
-            }
+                ..
+            } => Spec::Mix {
+                parts: parts_or_default(part, objects),
+                burst,
+            },
         })
+    }
+}
+
+/// The parts that were given; without any, those of [`Spec::loop_scan_zipf`].
+fn parts_or_default(given: &[Part], objects: u32) -> Vec<Part> {
+    match Spec::loop_scan_zipf(objects) {
+        Spec::Mix { parts, .. } if given.is_empty() => parts,
+        _ => given.to_vec(),
     }
 }
 
@@ -294,21 +226,27 @@ const A_SECOND: u64 = 10_000;
 const SIZE: u32 = 4096;
 
 /// # Errors
-/// Parameters that make no trace, and the file's.
+/// A parameter is out of its range, or the file cannot be written.
 pub fn run(rule: &Rule) -> Result<ExitCode> {
-    let (spec, args) = rule.spec()?;
-    spec.check().map_err(|problem| anyhow!(problem))?;
-    if args.requests == 0 {
-        bail!("--requests 0: no trace");
+    let (spec, args) = (rule.spec()?, rule.out());
+    if args.count == 0 {
+        return Err(usage!("--count: 0 is out of range (1 or more)"));
     }
-    let format = output_format(&args.out, args.to_format)?;
-    let mut writer = Writer::create(&args.out, format, Packing::of_name(&args.out), SIZE)?;
-    let what = format!("Writing {}", args.out.display());
-    let late = Late::new(what, Some(args.requests), Unit::Steps);
+    spec.check().map_err(|problem| usage!("--{problem}"))?;
+    let format = output_format(&args.output, args.to_format)?;
+    let mut writer = Writer::create(
+        &args.output,
+        format,
+        Packing::of_name(&args.output),
+        SIZE,
+        args.force.rules(&[]),
+    )?;
+    let title = format!("Writing {}", shown(&args.output));
+    let late = Delayed::new(title, Some(args.count), Unit::Steps);
     let mut batch = Batch::default();
     let mut done = 0;
     let mut failed: Option<Error> = None;
-    let drawn = spec.requests(args.requests, args.seed, |some| {
+    let drawn = spec.requests(args.count, args.seed, |some| {
         if failed.is_some() {
             return;
         }
@@ -327,19 +265,27 @@ pub fn run(rule: &Rule) -> Result<ExitCode> {
         failed = writer.put(&batch).err();
         late.advance(done);
     });
-    drawn.map_err(|problem| anyhow!(problem))?;
+    drawn.map_err(|problem| usage!("--{problem}"))?;
     if let Some(error) = failed {
         return Err(error.into());
     }
     let written = writer.finish()?;
     drop(late);
     if args.json {
-        eprintln!(
-            "{}",
-            json!({ "requests": written.requests, "to": format.name(), "seed": args.seed })
-        );
+        let summary = json!({
+            "output": args.output.to_string_lossy(),
+            "to": format.name(),
+            "rule": rule.name(),
+            "seed": args.seed,
+            "requests": written.requests,
+        });
+        print_summary(&args.output, "trace.generate", &summary)?;
     } else {
-        eprintln!("{} requests as {}", written.requests, format.name());
+        let (output, requests) = (shown(&args.output), written.requests);
+        shell::note(format!(
+            "{output}: {requests} requests as {}",
+            format.name()
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

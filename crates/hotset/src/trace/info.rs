@@ -1,82 +1,109 @@
 //! `hotset trace info`.
-use super::read_args::{read, ReadArgs};
+use super::read_args::ReadArgs;
+use super::reading::read;
+use super::summary::{part_of, QUANTILES, TOPS};
 use super::{info_text, page, plots};
-use crate::late::Late;
+use crate::shell::{self, folder, out, outln, page as page_file, Force};
 use anyhow::{Context, Result};
 use clap::Args;
-use kbuild::progress::Unit;
+use names::shown;
+use outfile::OutFile;
+use progress::{Delayed, Unit};
 use serde_json::{json, Value};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use trace::read::file_name;
 use trace::stats::{Histogram, Stats};
-use trace::Trace;
+use trace::{Format, Trace};
 
 #[derive(Args)]
 pub struct InfoArgs {
     /// The trace; - is standard input
     trace: PathBuf,
-    /// As JSON
-    #[arg(long)]
+    #[arg(long, help = shell::JSON)]
     json: bool,
-    /// Also draw popularity, reuse times and the LRU curve as SVG into this folder
-    #[arg(long, value_name = "FOLDER")]
-    plots: Option<PathBuf>,
+    /// Also draw popularity, reuse times and the LRU curve as SVG files in this folder
+    #[arg(long, value_name = "FOLDER", value_parser = folder())]
+    plot: Option<PathBuf>,
     /// Also write a page: the figures, the charts, the file and the command. It needs no network
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = page_file())]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     #[command(flatten)]
     read: ReadArgs,
 }
 
-/// Quantiles that are told.
-pub const QUANTILES: [f64; 7] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
-
-/// Parts of the objects whose share of the requests is told.
-pub const TOPS: [f64; 5] = [0.001, 0.01, 0.1, 0.2, 0.5];
-
 /// # Errors
-/// The trace's, and the plots' folder's.
+/// The trace cannot be read, or a chart or page cannot be written.
 pub fn run(args: &InfoArgs) -> Result<ExitCode> {
+    let files = Files::create(args)?;
     let mut options = args.read.options();
     options.flags = true;
-    let trace = read(&args.trace, options)?;
-    let what = format!("Measuring {}", trace.name);
-    let late = Late::new(what, Some(trace.len() as u64), Unit::Steps);
+    let trace = read(&args.trace, &args.read, options)?;
+    let title = format!("Measuring {}", trace.name);
+    let late = Delayed::new(title, Some(trace.len() as u64), Unit::Steps);
     let stats = Stats::of(&trace, |done| late.advance(done));
     drop(late);
-    let mut out = std::io::stdout().lock();
+    let from = args.read.format_from(&args.trace);
     match args.json {
-        true => writeln!(out, "{}", as_json(&trace, &stats))?,
-        false => write!(out, "{}", info_text::of(&trace, &stats))?,
+        true => outln!(
+            "{}",
+            shell::line("trace.info", 1, &as_json(&trace, &stats, from))?
+        )?,
+        false => out!("{}", info_text::of(&trace, &stats, from))?,
     }
-    if let Some(folder) = &args.plots {
-        draw(folder, &trace, &stats)?;
-    }
-    if let Some(path) = &args.report {
-        let html = page::page(&args.trace, &trace, &stats)?;
-        std::fs::write(path, html).with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    files.write(args, &trace, &stats)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn draw(folder: &Path, trace: &Trace, stats: &Stats) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-    for (name, chart) in plots::all(&trace.name, stats) {
-        let path = folder.join(format!("{}-{name}.svg", trace.name));
-        std::fs::write(&path, chart.svg())
-            .with_context(|| format!("writing {}", path.display()))?;
-        eprintln!("{}", path.display());
+/// The files that were asked for, opened before the work begins.
+struct Files {
+    /// The path and the file of each chart, in the order of [`plots::NAMES`].
+    charts: Vec<(PathBuf, OutFile)>,
+    page: Option<(PathBuf, OutFile)>,
+}
+
+impl Files {
+    fn create(args: &InfoArgs) -> Result<Files> {
+        let inputs = [args.trace.as_path()];
+        let rules = args.force.rules(&inputs);
+        let mut charts = Vec::new();
+        if let Some(folder) = &args.plot {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("{}: cannot create the folder", shown(folder)))?;
+            let trace = match args.trace.as_os_str() == "-" {
+                true => "standard-input".to_string(),
+                false => file_name(&args.trace),
+            };
+            for name in plots::NAMES {
+                let path = folder.join(format!("{trace}-{name}.svg"));
+                let file = OutFile::create(&path, rules)?;
+                charts.push((path, file));
+            }
+        }
+        let page = match &args.report {
+            Some(path) => Some((path.clone(), OutFile::create(path, rules)?)),
+            None => None,
+        };
+        Ok(Files { charts, page })
     }
-    Ok(())
+
+    fn write(self, args: &InfoArgs, trace: &Trace, stats: &Stats) -> Result<()> {
+        let drawn = plots::all(&trace.name, stats);
+        for ((path, file), chart) in self.charts.into_iter().zip(drawn) {
+            file.whole(&chart.svg())?;
+            shell::note(shown(&path).to_string());
+        }
+        if let Some((path, file)) = self.page {
+            file.whole(&page::page(&args.trace, trace, stats)?)?;
+            shell::note(shown(&path).to_string());
+        }
+        Ok(())
+    }
 }
 
-/// How many objects a part of them is, one at least.
-pub fn part_of(objects: u32, part: f64) -> usize {
-    ((f64::from(objects) * part).round() as usize).max(1)
-}
-
-fn as_json(trace: &Trace, stats: &Stats) -> Value {
+fn as_json(trace: &Trace, stats: &Stats, from: &str) -> Value {
     let popularity = &stats.popularity;
     let histogram = |h: &Histogram| {
         let quantiles = QUANTILES.map(|q| (q.to_string(), h.quantile(q)));
@@ -94,6 +121,8 @@ fn as_json(trace: &Trace, stats: &Stats) -> Value {
     });
     json!({
         "name": trace.name,
+        "format": trace.format.map(Format::name),
+        "format_from": from,
         "requests": stats.requests,
         "objects": stats.objects,
         "compulsory_miss_ratio": stats.compulsory_miss_ratio,

@@ -1,24 +1,37 @@
 //! A trace's statistics for a terminal.
-use super::info::{part_of, QUANTILES, TOPS};
+use super::summary::{part_of, QUANTILES, TOPS};
 use report::format::number::plain;
 use std::fmt::Write as _;
 use trace::stats::{Histogram, Stats, ZipfFit};
-use trace::Trace;
+use trace::{Format, Trace};
 
 /// A few lines, then two small tables.
-pub fn of(trace: &Trace, stats: &Stats) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut text, trace, stats);
+///
+/// `from` is how the format was found: by the option, the name or the contents.
+pub fn of(trace: &Trace, stats: &Stats, from: &str) -> String {
+    let format = trace.format.map_or("", Format::name);
+    let mut text = format!(
+        "{}\n  format                 {format} (by {from})\n",
+        trace.name
+    );
+    let parts = [write_trace, write_popularity, write_tops, write_reuse];
+    for part in parts {
+        // Writing to a String cannot fail.
+        let _ = part(&mut text, trace, stats);
+    }
     text
 }
 
-fn write(to: &mut String, trace: &Trace, stats: &Stats) -> std::fmt::Result {
-    let popularity = &stats.popularity;
-    let percent = |x: f64| format!("{} %", plain(x * 100.0));
-    let of_objects = |n: u32| percent(f64::from(n) / f64::from(stats.objects));
-    let of_requests = |n: u64| percent(n as f64 / stats.requests as f64);
-    writeln!(to, "{}", trace.name)?;
+fn percent(share: f64) -> String {
+    format!("{} %", plain(share * 100.0))
+}
+
+/// A part of all requests, in percent.
+fn of_requests(stats: &Stats, part: u64) -> String {
+    percent(part as f64 / stats.requests as f64)
+}
+
+fn write_trace(to: &mut String, trace: &Trace, stats: &Stats) -> std::fmt::Result {
     writeln!(to, "  requests               {}", stats.requests)?;
     writeln!(to, "  objects (footprint)    {}", stats.objects)?;
     writeln!(
@@ -32,47 +45,50 @@ fn write(to: &mut String, trace: &Trace, stats: &Stats) -> std::fmt::Result {
     if trace.skipped.writes > 0 {
         writeln!(to, "  writes, left out       {}", trace.skipped.writes)?;
     }
-    if let Some(kinds) = stats.kinds {
-        let told = [
-            ("writes", kinds.writes),
-            ("anonymous", kinds.anon),
-            ("mapped", kinds.mapped),
-            ("executable", kinds.exec),
-        ];
-        for (name, count) in told {
-            writeln!(to, "  {name:<21}  {count} ({})", of_requests(count))?;
-        }
+    let Some(kinds) = stats.kinds else {
+        return Ok(());
+    };
+    for (name, count) in [
+        ("writes", kinds.writes),
+        ("anonymous", kinds.anon),
+        ("mapped", kinds.mapped),
+        ("executable", kinds.exec),
+    ] {
+        writeln!(to, "  {name:<21}  {count} ({})", of_requests(stats, count))?;
     }
+    Ok(())
+}
+
+fn write_popularity(to: &mut String, _trace: &Trace, stats: &Stats) -> std::fmt::Result {
+    let popularity = &stats.popularity;
     writeln!(to, "\nPopularity (requests of an object)")?;
     let most = popularity.counts.first().copied().unwrap_or(0);
-    writeln!(
-        to,
-        "  most                   {most} ({})",
-        of_requests(u64::from(most))
-    )?;
+    let share = of_requests(stats, u64::from(most));
+    writeln!(to, "  most                   {most} ({share})")?;
     writeln!(to, "  median                 {}", popularity.median())?;
     let once = popularity.one_hit_wonders;
-    writeln!(
-        to,
-        "  asked for once         {once} ({} of objects)",
-        of_objects(once)
-    )?;
+    let share = percent(f64::from(once) / f64::from(stats.objects));
+    writeln!(to, "  requested once         {once} ({share} of objects)")?;
     match popularity.zipf {
         Some(z) => writeln!(
             to,
-            "  zipf fit               alpha {:.3} over {} objects with {} requests or more; distance {:.3}{}",
+            "  zipf fit               alpha {:.3}, distance {:.3}{}\n{:25}over {} objects with {} requests or more",
             z.alpha,
-            z.ranks,
-            ZipfFit::LEAST,
             z.distance,
-            if z.distance > 0.2 { ": no zipf law" } else { "" }
-        )?,
+            if z.distance > 0.2 { ": no zipf law" } else { "" },
+            "",
+            z.ranks,
+            ZipfFit::LEAST
+        ),
         None => writeln!(
             to,
             "  zipf fit               none: fewer than 10 objects with {} requests or more",
             ZipfFit::LEAST
-        )?,
+        ),
     }
+}
+
+fn write_tops(to: &mut String, _trace: &Trace, stats: &Stats) -> std::fmt::Result {
     writeln!(
         to,
         "\n  {:>8} {:>12} {:>16} {:>16}",
@@ -84,13 +100,17 @@ fn write(to: &mut String, trace: &Trace, stats: &Stats) -> std::fmt::Result {
             to,
             "  {:>8} {objects:>12} {:>16} {:>16.4}",
             percent(part),
-            percent(popularity.share_of_top(objects)),
+            percent(stats.popularity.share_of_top(objects)),
             stats.lru_miss_ratio(objects)
         )?;
     }
+    Ok(())
+}
+
+fn write_reuse(to: &mut String, _trace: &Trace, stats: &Stats) -> std::fmt::Result {
     writeln!(
         to,
-        "\nReuse ({} requests for what came before)",
+        "\nReuse ({} requests of objects that were requested before)",
         stats.reuse_time.total()
     )?;
     writeln!(
@@ -110,6 +130,7 @@ fn write(to: &mut String, trace: &Trace, stats: &Stats) -> std::fmt::Result {
     }
     writeln!(
         to,
-        "  Both count the second request: an LRU cache of that many objects hits that share. To 0.4 %."
+        "  Both count the second request. An LRU cache of that many objects hits that\n  \
+        share of these requests, to 0.4 %."
     )
 }

@@ -1,15 +1,15 @@
-//! What is left out of a trace, for it was accessed just before (Smith's stack deletion).
+//! Leaves out requests of objects that were requested just before (Smith's stack deletion).
 use trace::Batch;
 
-/// Lets through what is none of the last pages.
+/// Passes on requests whose page is none of the last pages.
 pub struct Near {
-    /// The latest first.
+    /// The last pages, latest first.
     pages: Vec<u64>,
     most: usize,
 }
 
 impl Near {
-    /// Leaves out what is among the last `most` pages.
+    /// Leaves out requests of the last `most` pages.
     pub fn new(most: u16) -> Near {
         Near {
             pages: Vec::with_capacity(most.into()),
@@ -29,7 +29,7 @@ impl Near {
         place.is_none()
     }
 
-    /// What is left of a batch, into another.
+    /// Puts the requests of a batch that are passed on into `kept`.
     pub fn keep(&mut self, batch: &Batch, kept: &mut Batch) {
         kept.ids.clear();
         kept.flags.clear();
@@ -38,7 +38,7 @@ impl Near {
         for (at, &page) in batch.ids.iter().enumerate() {
             if self.is_new(page) {
                 kept.ids.push(page);
-                // What the format does not tell is not there.
+                // Columns that the format does not have are empty.
                 kept.flags.extend(batch.flags.get(at));
                 kept.times.extend(batch.times.get(at));
                 kept.sizes.extend(batch.sizes.get(at));
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_among_the_last_pages_is_left_out() {
+    fn requests_of_the_last_pages_are_left_out() {
         let pages = [1, 1, 2, 1, 2, 2, 3, 2, 1, 3];
         assert_eq!(kept(1, &pages), [1, 2, 1, 2, 3, 2, 1, 3]);
         assert_eq!(kept(2, &pages), [1, 2, 3, 1, 3]);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_request_stays_with_it() {
+    fn columns_of_a_request_stay_with_it() {
         let batch = Batch {
             ids: vec![5, 5, 6],
             times: vec![0.5, 1.5, 2.5],

@@ -1,10 +1,10 @@
 //! A trace's statistics as a page.
-use super::info::{part_of, QUANTILES, TOPS};
 use super::plots;
+use super::summary::{part_of, QUANTILES, TOPS};
 use crate::provenance;
 use anyhow::Result;
+use report::format::html::sheet::{html, Part, Section, Sheet};
 use report::format::number::{count, plain};
-use report::format::sheet::{html, Part, Section, Sheet};
 use report::format::table::{Cell, Group, Row, Table};
 use report::format::tables::facts;
 use std::path::Path;
@@ -12,10 +12,10 @@ use trace::stats::{Histogram, Stats};
 use trace::Trace;
 
 /// # Errors
-/// The file's, which is read again for its checksum.
+/// The file cannot be read again for its checksum.
 pub fn page(path: &Path, trace: &Trace, stats: &Stats) -> Result<String> {
     let charts = plots::all(&trace.name, stats).into_iter();
-    let charts = charts.map(|(_, mut chart)| {
+    let charts = charts.map(|mut chart| {
         // The page's own title names the trace.
         if let Some(rest) = chart.title.strip_prefix(&format!("{}: ", trace.name)) {
             let (first, others) = rest.split_at(1);
@@ -36,16 +36,16 @@ pub fn page(path: &Path, trace: &Trace, stats: &Stats) -> Result<String> {
                 Part::Table(facts("Requests and objects", whole(stats)), "bed"),
                 Part::Table(parts(stats), "main"),
                 Part::Table(reuse(stats), "main"),
-                Part::Words(
-                    "An LRU cache of as many objects as the last column says hits that share of the \
-                     requests that come again. To 0.4 %; misses of LRU are exact."
+                Part::Paragraph(
+                    "An LRU cache of the size in the last column hits the row's share of repeated \
+                    requests. Times and distances are right to 0.4 %. LRU misses are exact."
                         .into(),
                 ),
             ],
         },
         Section {
             id: "asked",
-            title: "What was asked".into(),
+            title: "Command and trace".into(),
             parts: vec![
                 Part::Verbatim(provenance::command()),
                 Part::Table(facts("The trace", about(path, trace)?), "bed"),
@@ -66,16 +66,16 @@ pub fn page(path: &Path, trace: &Trace, stats: &Stats) -> Result<String> {
     }))
 }
 
-/// The file, and what of it was left out.
+/// Facts about the file, and the counts of requests left out.
 ///
 /// # Errors
-/// The file's.
+/// The file cannot be read.
 pub fn about(path: &Path, trace: &Trace) -> Result<Vec<(String, String)>> {
     let mut rows = provenance::file(path)?;
     let skipped = &trace.skipped;
     if let Some(first) = &skipped.first {
-        let words = format!("{} (the first: {first})", count(skipped.malformed));
-        rows.push(("Malformed, left out".into(), words));
+        let text = format!("{} (the first: {first})", count(skipped.malformed));
+        rows.push(("Malformed, left out".into(), text));
     }
     if skipped.writes > 0 {
         rows.push(("Writes, left out".into(), count(skipped.writes)));
@@ -104,13 +104,13 @@ fn whole(stats: &Stats) -> Vec<(String, String)> {
         ),
     ];
     if let Some(zipf) = popularity.zipf {
-        let words = format!(
+        let text = format!(
             "alpha {:.3}, over {} objects, distance {:.3}",
             zipf.alpha,
             count(u64::from(zipf.ranks)),
             zipf.distance
         );
-        rows.push(("Zipf fit".into(), words));
+        rows.push(("Zipf fit".into(), text));
     }
     if let Some(kinds) = stats.kinds {
         for (name, n) in [
@@ -137,6 +137,7 @@ fn table(caption: &str, heads: &[&str], rows: Vec<Vec<Cell>>) -> Table {
             title: None,
             rows: rows.collect(),
         }],
+        notes: Vec::new(),
     }
 }
 
@@ -156,7 +157,7 @@ fn parts(stats: &Stats) -> Table {
         ]
     });
     table(
-        "Part of the objects: the most popular ones’ share, and an LRU cache of so many",
+        "Parts of the objects: the share of requests for the most popular ones, and an LRU cache of that size",
         &[
             "part",
             "objects",
@@ -181,7 +182,7 @@ fn reuse(stats: &Stats) -> Table {
         ]
     });
     table(
-        "Requests that come again, by how soon",
+        "Repeated requests: time and distance since the last request",
         &["share", "requests until then", "objects until then"],
         rows.collect(),
     )

@@ -1,14 +1,17 @@
 //! A trace's statistics as charts.
-use report::format::line_chart::{Axis, Line, LineChart};
-use report::format::plot::thin;
+use report::format::charts::line_chart::{Axis, Line, LineChart};
+use report::format::charts::scale::thin;
 use trace::stats::Stats;
 
-/// Each chart, and what to call its file.
-pub fn all(name: &str, stats: &Stats) -> Vec<(&'static str, LineChart)> {
-    vec![
-        ("popularity", popularity(name, stats)),
-        ("reuse-time", reuse_time(name, stats)),
-        ("lru", lru(name, stats)),
+/// The names of the charts.
+pub const NAMES: [&str; 3] = ["popularity", "reuse-time", "lru"];
+
+/// The charts, in the order of [`NAMES`].
+pub fn all(name: &str, stats: &Stats) -> [LineChart; 3] {
+    [
+        popularity(name, stats),
+        reuse_time(name, stats),
+        lru(name, stats),
     ]
 }
 
@@ -46,7 +49,7 @@ fn reuse_time(name: &str, stats: &Stats) -> LineChart {
     let share = |(at, count): (usize, u64)| (2f64.powi(at as i32), 100.0 * count as f64 / total);
     let doublings = stats.reuse_time.doublings().into_iter().enumerate();
     LineChart {
-        title: format!("{name}: requests until the object comes again"),
+        title: format!("{name}: requests until the object is requested again"),
         x: Axis::log("requests in between, from here to twice as many"),
         y: Axis::linear("% of requests"),
         lines: vec![Line::exact("", doublings.map(share).collect())],

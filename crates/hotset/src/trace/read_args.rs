@@ -1,62 +1,60 @@
-//! How a trace is read: the same options wherever one is.
-use super::count;
-use crate::late::Late;
-use anyhow::Result;
+//! Options for reading a trace, the same in all commands that read one.
 use clap::{Args, ValueEnum};
-use kbuild::progress::Unit;
 use std::path::Path;
-use std::sync::Arc;
-use trace::{CsvOptions, Format, Names, ReadOptions, SpcOptions, Trace};
+use trace::{CsvOptions, Format, Names, ReadOptions, SpcOptions};
+use units::{parse_bytes, parse_count};
 
 #[derive(Args)]
 #[command(next_help_heading = "Reading the trace")]
 pub struct ReadArgs {
-    /// oracleGeneral, spc, csv, text or lackey; guessed from name and contents. .zst and .gz are seen
+    /// oracleGeneral, spc, csv, text or lackey; by default guessed from name and contents. .zst and .gz
+    /// are unpacked
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Leave malformed lines and records out, and say how many
+    /// Leave malformed lines and records out, and report how many
     #[arg(long)]
     skip_bad: bool,
-    /// No more requests than this
-    #[arg(long, value_name = "COUNT", value_parser = count)]
-    limit: Option<u64>,
+    /// Read at most this many requests
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    count: Option<u64>,
     /// Leave writes out (SPC, CSV with an op column)
     #[arg(long)]
     drop_writes: bool,
-    /// Bytes of a page: the objects of SPC, lackey and CSV with --addresses
-    #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = page_size)]
-    page_size: u32,
+    /// Size of a page in bytes. Pages are the objects of SPC, lackey and CSV with --addresses [default: 4096]
+    #[arg(long, value_name = "BYTES", value_parser = page_size)]
+    page_size: Option<u32>,
     /// SPC: all units share one address space
     #[arg(long)]
     one_space: bool,
-    /// SPC: one request for the first page instead of one for each page that is covered
+    /// SPC: a request that covers several pages counts as one request for its first page
     #[arg(long)]
     no_split: bool,
-    /// SPC: bytes of a block address
-    #[arg(long, value_name = "BYTES", default_value = "512", value_parser = block_size)]
-    block_size: u32,
-    /// Text and CSV: objects are numbers or any strings; auto goes by the first one
-    #[arg(long, value_enum, default_value = "auto")]
-    names: NamesArg,
-    /// CSV: the object's column, by name or by number from 1
+    /// SPC: size of a block in bytes [default: 512]
+    #[arg(long, value_name = "BYTES", value_parser = block_size)]
+    block_size: Option<u32>,
+    /// Text and CSV: objects are numbers or any strings; auto decides by the first one [default: auto]
+    #[arg(long, value_enum)]
+    names: Option<NamesArg>,
+    /// CSV: the column of the object, by name or by number from 1
     #[arg(long, value_name = "COLUMN")]
     id_column: Option<String>,
-    /// CSV: reads and writes
+    /// CSV: the column of reads and writes
     #[arg(long, value_name = "COLUMN")]
     op_column: Option<String>,
-    /// CSV: seconds
+    /// CSV: the column of times in seconds
     #[arg(long, value_name = "COLUMN")]
     time_column: Option<String>,
-    /// CSV: bytes
+    /// CSV: the column of sizes in bytes
     #[arg(long, value_name = "COLUMN")]
     size_column: Option<String>,
-    /// CSV: the id is a byte address, its page the object; a size splits a request into pages
+    /// CSV: the id is a byte address, and its page is the object; a request with a size is split into
+    /// its pages
     #[arg(long)]
     addresses: bool,
-    /// CSV: the first line is a request and names no columns
+    /// CSV: the first line is a request and does not name the columns
     #[arg(long)]
     no_header: bool,
-    /// CSV: one character, or tab; else the first line tells
+    /// CSV: one character, or tab; by default guessed from the first line
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
 }
@@ -69,17 +67,18 @@ enum NamesArg {
 }
 
 fn page_size(text: &str) -> Result<u32, String> {
-    let bytes = count(text)?;
+    let bytes = parse_bytes(text)?;
     match u32::try_from(bytes) {
         Ok(size) if size.is_power_of_two() => Ok(size),
-        _ => Err(format!("{bytes} bytes: a power of two up to 2Gi is needed")),
+        Ok(1..=0x8000_0000) => Err(format!("{text} is no power of two (1 to 2G bytes)")),
+        _ => Err(format!("{text} is out of range (1 to 2G bytes)")),
     }
 }
 
 fn block_size(text: &str) -> Result<u32, String> {
-    match count(text)? {
+    match parse_bytes(text)? {
         bytes @ 1..=0x8000_0000 => Ok(bytes as u32),
-        bytes => Err(format!("{bytes} bytes: 1 to 2Gi")),
+        _ => Err(format!("{text} is out of range (1 to 2G bytes)")),
     }
 }
 
@@ -87,23 +86,83 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         &[byte] if byte != b'"' && byte != b'\n' => Ok(byte),
-        _ => Err("one character such as ; or tab".into()),
+        _ => Err(format!(
+            "{text:?}: expected one character such as ; or the word tab"
+        )),
     }
 }
 
 impl ReadArgs {
-    /// As the trace crate takes them.
+    /// How the format of a trace is found: by the option, by the name, or by the contents.
+    pub fn format_from(&self, path: &Path) -> &'static str {
+        match (self.format, Format::of_name(path)) {
+            (Some(_), _) => "option",
+            (None, Some(_)) => "name",
+            (None, None) => "contents",
+        }
+    }
+
+    /// Whether writes are left out.
+    pub fn drops_writes(&self) -> bool {
+        self.drop_writes
+    }
+
+    /// The first option that was given and means nothing for a trace of this format, and what the option is for.
+    /// Pages are also those of the format that is written.
+    pub fn misplaced(
+        &self,
+        read: Format,
+        written: Option<Format>,
+    ) -> Option<(&'static str, &'static str)> {
+        use Format::{Csv, Lackey, OracleGeneral, Spc, Text};
+        let (csv, spc) = (read == Csv, read == Spc);
+        let names = self.names.is_some();
+        let pages = matches!(read, Spc | Lackey)
+            || (csv && self.addresses)
+            || matches!(written, Some(Spc | Lackey | OracleGeneral));
+        // The option, whether it was given, whether the format has it, and the formats that have it.
+        let all = [
+            ("--drop-writes", self.drop_writes, csv || spc, "spc and csv"),
+            (
+                "--page-size",
+                self.page_size.is_some(),
+                pages,
+                "spc, lackey, and csv with --addresses",
+            ),
+            ("--one-space", self.one_space, spc, "spc"),
+            ("--no-split", self.no_split, spc, "spc"),
+            ("--block-size", self.block_size.is_some(), spc, "spc"),
+            (
+                "--names",
+                names,
+                read == Text || (csv && !self.addresses),
+                "text, and csv without --addresses",
+            ),
+            ("--id-column", self.id_column.is_some(), csv, "csv"),
+            ("--op-column", self.op_column.is_some(), csv, "csv"),
+            ("--time-column", self.time_column.is_some(), csv, "csv"),
+            ("--size-column", self.size_column.is_some(), csv, "csv"),
+            ("--addresses", self.addresses, csv, "csv"),
+            ("--no-header", self.no_header, csv, "csv"),
+            ("--delimiter", self.delimiter.is_some(), csv, "csv"),
+        ];
+        let wrong = all.into_iter().find(|(_, given, has, _)| *given && !has);
+        wrong.map(|(option, .., formats)| (option, formats))
+    }
+
+    /// The options as the trace crate takes them.
     pub fn options(&self) -> ReadOptions {
+        let usual = ReadOptions::default();
         ReadOptions {
             format: self.format,
             skip_bad: self.skip_bad,
-            page_size: self.page_size,
-            limit: self.limit,
+            page_size: self.page_size.unwrap_or(usual.page_size),
+            limit: self.count,
             spc: SpcOptions {
                 writes: !self.drop_writes,
                 unit_spaces: !self.one_space,
                 split: !self.no_split,
-                block_size: self.block_size,
+                block_size: self.block_size.unwrap_or(usual.spc.block_size),
             },
             csv: CsvOptions {
                 delimiter: self.delimiter,
@@ -116,37 +175,11 @@ impl ReadArgs {
                 writes: !self.drop_writes,
             },
             names: match self.names {
-                NamesArg::Auto => Names::Auto,
-                NamesArg::Numbers => Names::Numbers,
-                NamesArg::Strings => Names::Strings,
+                None | Some(NamesArg::Auto) => Names::Auto,
+                Some(NamesArg::Numbers) => Names::Numbers,
+                Some(NamesArg::Strings) => Names::Strings,
             },
-            ..ReadOptions::default()
+            ..usual
         }
-    }
-}
-
-/// Adds a bar that appears when reading takes its time.
-pub fn with_progress(mut options: ReadOptions, path: &Path) -> ReadOptions {
-    let length = std::fs::metadata(path).ok().map(|about| about.len());
-    let late = Late::new(format!("Reading {}", path.display()), length, Unit::Bytes);
-    options.progress = Some(Arc::new(move |done, _| late.advance(done)));
-    options
-}
-
-/// Reads a whole trace with progress; says on standard error what was left out.
-///
-/// # Errors
-/// What [`trace::open`] says.
-pub fn read(path: &Path, options: ReadOptions) -> Result<Trace> {
-    let trace = trace::open(path, &with_progress(options, path))?;
-    tell_skipped(&trace.skipped);
-    Ok(trace)
-}
-
-/// What was left out, for a person.
-pub fn tell_skipped(skipped: &trace::Skipped) {
-    if let Some(first) = &skipped.first {
-        let n = skipped.malformed;
-        eprintln!("hotset: left out {n} malformed; the first: {first}");
     }
 }

@@ -1,426 +1,350 @@
-//! One look and what it leads to.
-use super::boost::{self, Boost};
-use super::data::Data;
-use super::eyes::Eyes;
-use super::herald::Herald;
-use super::kill::{Killer, Victim};
-use super::locker::Locker;
-use super::rivals::Rivals;
+//! Protection: one quick sample, and the actions that it leads to.
+use super::cgroups::Cgroups;
+use super::context::{Tools, MODULE};
+use super::mlock::thread::Locker;
+use super::oom::controller::{Exhaustion, KillController};
+use super::oom::notifier::Notifier;
+use super::series::Series;
 use super::settings::{Settings, When};
-use super::slices::Slices;
-use super::steer::{Swappiness, Turned, SWAPPINESS};
-use crate::harden;
-use crate::knobs::{Fault, Knobs, Outcome as Wrote};
-use crate::log::{fault_of, Level, Log};
-use crate::state::{Deed, State};
-use crate::text::Text;
-use crate::worker::{Job, Worker};
-use policy::exhaustion::Cause;
-use policy::floors::{clean_line, Steer};
+use super::steering::{Situation, Steering};
+use crate::actuate::reclaim_worker::Job;
+use crate::observe::fast_sampler::FastSampler;
+use crate::telemetry::log::Level;
+use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
-use std::fmt;
 use std::path::Path;
 
-/// The series' sysctls; the last one switches it on, so it comes last.
-const SERIES: [&str; 4] = [
-    "vm.anon_min_ratio",
-    "vm.clean_min_ratio",
-    "vm.clean_low_ratio",
-    "vm.workingset_protection",
-];
-/// A look that failed is tried again so soon.
+/// Seconds until a sample that failed is tried again.
 const AGAIN_S: f64 = 0.1;
-/// On a machine that is slow to look at (emulated ones) looks are rarer than the policy asks, so that
-/// they take no more than this share of a CPU; and this share when only a kill can help.
+/// Samples take at most this share of a CPU. Where a sample is slow (emulated machines), samples are
+/// rarer than the policy asks.
 const SHARE: f64 = 0.05;
+/// The same share where only a kill can help.
 const SHARE_AT_WORST: f64 = 0.5;
-/// Nothing near for so long: vm.swappiness is forgotten in the journal as well.
-const DISARM_S: f64 = 30.0;
-/// Nearer than this the values that may be needed are journaled.
-const ARM_S: f64 = 2.0;
-/// And when it is so near, twice this at the fastest, vm.watermark_boost_factor is 0.
-const SHORT_S: f64 = 0.25;
+/// Seconds between samples that also read the files that change slowly.
+const SLOW_S: f64 = 1.0;
 
-/// How often each thing was done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    pub looks: u64,
-    pub steered: u64,
-    pub kills: u64,
-    pub pretended: u64,
-    pub anon_reclaims: u64,
-    /// Kills that could not be told of, for the herald was not quick enough.
-    pub untold: u64,
+/// Who keeps the floors.
+enum Enforcer {
+    Kernel(Series),
+    Hotsetd(Box<Steering>),
 }
 
-/// What the guard works with, lent for a look.
-pub struct Tools<'a> {
-    pub knobs: &'a mut Knobs,
-    pub worker: Option<&'a mut Worker>,
-    pub log: &'a mut Log,
-    pub state: &'a mut State,
+/// The guard's state, for the status document and the metrics. Pages are of `page_size`
+/// bytes.
+pub struct GuardView<'a> {
+    /// Bytes of a page.
+    pub page_size: u64,
+    /// The policy's last decision.
+    pub decision: Outcome,
+    /// anon_min, clean_min and clean_low, percent of memory.
+    pub ratios: [u32; 3],
+    /// The kernel keeps the floors itself.
+    pub kernel_enforces: bool,
+    /// The administrator wrote vm.swappiness.
+    pub swappiness_yielded: bool,
+    /// Quick samples taken.
+    pub samples: u64,
+    /// Writes of vm.swappiness.
+    pub steered: u64,
+    /// Reclaims of anonymous memory that were handed to the worker.
+    pub anon_reclaims: u64,
+    pub kill: &'a KillController,
+    /// `None`: no file page may be locked.
+    pub locker: Option<&'a Locker>,
+    /// `None`: no cgroup is named.
+    pub cgroups: Option<&'a Cgroups>,
 }
 
 /// Protection.
 pub struct Guard {
-    pub(super) settings: Settings,
-    pub(super) eyes: Eyes,
-    pub(super) protect: Protect,
-    pub(super) swappiness: Swappiness,
-    boost: Boost,
-    /// `None` where nobody is to be killed.
-    pub(super) killer: Option<Killer>,
-    pub(super) herald: Option<Herald>,
-    pub(super) rivals: Rivals,
-    pub(super) locker: Option<Locker>,
-    pub(super) slices: Option<Slices>,
-    pub(super) outcome: Outcome,
-    pub(super) counts: Counts,
-    pub(super) last_victim: Option<(Victim, Cause, f64)>,
-    /// The kernel keeps the floors itself.
-    pub(super) series: bool,
-    pub(super) total: u64,
-    pub(super) swap: u64,
-    near_s: f64,
-    short_s: f64,
-    slow_look_s: f64,
-    /// CPU seconds that a look takes.
+    sampler: FastSampler,
+    policy: Protect,
+    enforcer: Enforcer,
+    kill: KillController,
+    locker: Option<Locker>,
+    cgroups: Option<Cgroups>,
+    /// The policy's last decision.
+    decision: Outcome,
+    /// Pages of memory.
+    total: u64,
+    /// Pages of swap.
+    swap: u64,
+    samples: u64,
+    anon_reclaims: u64,
+    /// The kernel takes requests to reclaim anonymous memory.
+    can_reclaim_anon: bool,
+    slow_sample_s: f64,
+    /// CPU seconds of a sample, averaged.
     cost_s: f64,
-    armed: bool,
-    no_anon_reclaim: bool,
 }
 
 impl Guard {
-    /// Looks at the machine. `None` where protection is off.
+    /// Takes the first sample. `None`: protection is off. `dry`: nothing is written and nobody killed.
     pub fn new(root: &Path, settings: Settings, dry: bool, tools: &mut Tools) -> Option<Guard> {
         if !settings.policy.enabled {
             return None;
         }
-        let eyes = Eyes::new(root);
-        let series = tools.knobs.read(SERIES[3]).is_ok();
+        let mut sampler = FastSampler::new(root, tools.clock.clone());
+        let page_size = sampler.page_size();
+        let kernel = Series::is_there(tools.knobs);
+        let enforcer = match kernel {
+            true => Enforcer::Kernel(Series::default()),
+            false => Enforcer::Hotsetd(Box::new(Steering::new(dry, tools.clock.now_s()))),
+        };
         let kills = match settings.kill.when {
-            When::Auto => !series,
+            When::Auto => !kernel,
             When::Always => true,
             When::Never => false,
         };
-        let mut guard = Guard {
-            protect: Protect::new(settings.policy.clone(), eyes.page_size()),
-            eyes,
-            swappiness: Swappiness::new(dry),
-            boost: Boost::default(),
-            killer: None,
-            herald: None,
-            rivals: Rivals::default(),
-            locker: None,
-            slices: Slices::new(root, &settings.cgroups),
-            outcome: Outcome::default(),
-            counts: Counts::default(),
-            last_victim: None,
-            series,
-            total: 0,
-            swap: 0,
-            near_s: harden::now_s(),
-            short_s: harden::now_s(),
-            slow_look_s: f64::NEG_INFINITY,
-            cost_s: 0.0,
-            armed: false,
-            no_anon_reclaim: false,
-            settings,
+        let cgroups = Cgroups::new(root, &settings.cgroups);
+        let first = |snapshot: &policy::snapshot::Snapshot| {
+            (snapshot.whole().managed, Some(snapshot.swap_total))
         };
-        guard.open_locker(root, dry, tools);
-        if kills {
-            guard.open_killer(root, dry, tools);
-        }
-        guard.greet(tools);
+        let (total, swap) = sampler.sample(true, 0, first).unwrap_or((0, None));
+        let excess = match total {
+            0 => None,
+            _ => settings.policy.floors.excess(total, page_size),
+        };
+        let locker = match dry {
+            true => None,
+            false => Locker::open(
+                root,
+                settings.lock_bytes,
+                total * page_size,
+                page_size,
+                tools.log,
+            ),
+        };
+        let kill = match kills {
+            true => KillController::open(root, page_size, &settings.kill, dry, tools),
+            false => KillController::default(),
+        };
+        let guard = Guard {
+            policy: Protect::new(settings.policy, page_size),
+            sampler,
+            enforcer,
+            kill,
+            locker,
+            cgroups,
+            decision: Outcome::default(),
+            total,
+            swap: swap.unwrap_or(0),
+            samples: 0,
+            anon_reclaims: 0,
+            can_reclaim_anon: true,
+            slow_sample_s: f64::NEG_INFINITY,
+            cost_s: 0.0,
+        };
+        guard.log_start(swap == Some(0), excess, tools);
         Some(guard)
     }
 
-    /// Locks at most a quarter of memory: what is locked can serve nobody else.
-    fn open_locker(&mut self, root: &Path, dry: bool, tools: &mut Tools) {
-        let page_size = self.eyes.page_size();
-        let managed = |seen: &policy::sight::Sight| seen.whole().managed;
-        self.total = self.eyes.look(true, 0, managed).unwrap_or(0);
-        let budget = self.settings.lock_bytes.min(self.total * page_size / 4);
-        if budget == 0 || dry {
-            return;
-        }
-        let data = match Data::open(root, self.total * page_size) {
-            Ok(data) => Some(data),
-            Err(error) => {
-                let words = format_args!(
-                    "lock_mb: files that are read are not found: {error}; hotsetd.conf(5), lock_mb, has a \
-                     drop-in"
-                );
-                tools.log.line(Level::Notice, "protect", words);
-                None
-            }
+    /// `excess`: both hard floors in percent of memory, where they are too much.
+    fn log_start(&self, swapless: bool, excess: Option<f64>, tools: &mut Tools) {
+        let enforcer = match (&self.enforcer, swapless) {
+            (Enforcer::Kernel(_), _) => "the kernel keeps the floors (vm.workingset_protection)",
+            (Enforcer::Hotsetd(_), false) => "hotsetd keeps the floors by vm.swappiness",
+            (Enforcer::Hotsetd(_), true) => "vm.swappiness keeps no floor without swap",
         };
-        match Locker::start_with(root, budget, page_size, data) {
-            Ok(locker) => self.locker = Some(locker),
-            Err(error) => {
-                let words = format_args!("lock_mb: no thread for it: {error}");
-                tools.log.line(Level::Warning, "protect", words);
-            }
+        let kill = self.kill.mode().describe();
+        let message = format_args!("protection is on: {enforcer}; {kill}");
+        tools.log.line(Level::Notice, MODULE, message);
+        if swapless && matches!(self.enforcer, Enforcer::Hotsetd(_)) {
+            let message = match self.kills() {
+                true => "no swap: the floors hold by the kill alone; add swap",
+                false => "no swap and no kill: nothing keeps the floors; add swap",
+            };
+            let log = &mut tools.log;
+            log.line(Level::Warning, MODULE, format_args!("{message}"));
+        }
+        if let Some(percent) = excess {
+            let message = format_args!(
+                "the hard floors are {percent:.0}% of memory: both are scaled down to {MOST_PERCENT}% together \
+                 (clean_min_ratio, anon_min_ratio)"
+            );
+            tools.log.line(Level::Warning, MODULE, message);
         }
     }
 
-    fn greet(&self, tools: &mut Tools) {
-        let who = match self.series {
-            true => "the kernel keeps the floors (vm.workingset_protection)",
-            false => "a stock kernel: reclaim is steered by vm.swappiness",
-        };
-        let kill = match &self.killer {
-            None => "kills nobody",
-            Some(killer) if killer.pretends() => "says whom it would kill",
-            Some(_) => "kills when memory is exhausted",
-        };
-        tools
-            .log
-            .line(Level::Notice, "protect", format_args!("{who}; {kill}"));
-    }
-
-    /// Whoever tells of kills from here on.
-    pub fn set_herald(&mut self, herald: Option<Herald>) {
-        self.herald = herald;
-    }
-
-    /// Gives back what was changed, as far as it is this guard's alone.
+    /// Gives back the knobs that this guard alone has changed.
     pub fn stop(&mut self, tools: &mut Tools) {
-        let turned = self.swappiness.disarm(tools.knobs);
-        self.tell_turned(turned, harden::now_s(), tools);
-        let given = self.boost.give_back(tools.knobs);
-        boost::tell(given, tools);
+        let situation = self.situation(tools.clock.now_s());
+        if let Enforcer::Hotsetd(steering) = &mut self.enforcer {
+            steering.stop(&situation, tools);
+        }
     }
 
-    /// This kernel cannot be asked for it.
+    /// Never again hands a reclaim of anonymous memory to the worker: this kernel cannot do it.
     pub fn forgo_anon_reclaim(&mut self) {
-        self.no_anon_reclaim = true;
+        self.can_reclaim_anon = false;
     }
 
-    /// May vm.swappiness be changed now?
+    /// Whether vm.swappiness may change at the next sample.
     #[must_use]
     pub fn is_armed(&self) -> bool {
-        self.armed && !self.series
+        matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
     }
 
-    /// For a guard that takes this one's place.
-    pub fn take_herald(&mut self) -> Option<Herald> {
-        self.herald.take()
+    /// Sets the process that notifies users of kills.
+    pub fn set_notifier(&mut self, notifier: Option<Notifier>) {
+        self.kill.set_notifier(notifier);
     }
 
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    /// Takes the notifier, for a guard that replaces this one.
+    pub fn take_notifier(&mut self) -> Option<Notifier> {
+        self.kill.take_notifier()
     }
 
+    /// Whether memory that is exhausted leads to a kill, be it in a dry run.
     #[must_use]
     pub fn kills(&self) -> bool {
-        self.killer.is_some()
+        self.kill.is_open()
     }
 
-    /// Share of memory that is file pages which reclaim is kept away from, 0 to 1; what is locked is
-    /// on no list anyway.
+    /// Share of memory, 0 to 1, in file pages that reclaim is kept away from. Locked pages are on no
+    /// list, so they do not count.
     #[must_use]
     pub fn protected(&self) -> f64 {
-        let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.eyes.page_size();
-        let line = clean_line(self.outcome.floors).saturating_sub(locked);
+        let line = clean_line(self.decision.floors).saturating_sub(self.locked_pages());
         line as f64 / self.total.max(1) as f64
     }
 
-    /// One look, and what it leads to. Returns the seconds until the next.
-    pub fn look(&mut self, tools: &mut Tools) -> f64 {
-        let now_s = harden::now_s();
-        self.counts.looks += 1;
-        let slow = now_s - self.slow_look_s >= 1.0;
-        let (protect, total, swap) = (&mut self.protect, &mut self.total, &mut self.swap);
-        let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.eyes.page_size();
-        let begun_s = harden::thread_cpu_s();
-        let seen = self.eyes.look(slow, locked, |seen| {
-            *total = seen.nodes.iter().map(|node| node.managed).sum();
-            *swap = seen.swap_total;
-            protect.look(seen)
-        });
-        let cost_s = harden::thread_cpu_s() - begun_s;
-        self.cost_s += (cost_s - self.cost_s) / 8.0;
-        if slow {
-            self.slow_look_s = now_s;
-            self.look_at_swappiness(tools);
-            let memory = self.total * self.eyes.page_size();
-            if let Some(slices) = &mut self.slices {
-                slices.look(now_s, memory, self.eyes.page_size(), tools);
-            }
+    /// The guard's state, for the status document and the metrics.
+    #[must_use]
+    pub fn view(&self) -> GuardView<'_> {
+        let steering = match &self.enforcer {
+            Enforcer::Kernel(_) => None,
+            Enforcer::Hotsetd(steering) => Some(steering),
+        };
+        GuardView {
+            page_size: self.sampler.page_size(),
+            decision: self.decision,
+            ratios: self.policy.ratios(self.total),
+            kernel_enforces: steering.is_none(),
+            swappiness_yielded: steering.is_some_and(|steering| steering.has_yielded()),
+            samples: self.samples,
+            steered: steering.map_or(0, |steering| steering.writes()),
+            anon_reclaims: self.anon_reclaims,
+            kill: &self.kill,
+            locker: self.locker.as_ref(),
+            cgroups: self.cgroups.as_ref(),
         }
-        let Some(outcome) = seen else {
-            // The daemon's own samples tell which file it was.
+    }
+
+    /// Takes one sample, and acts on it. Returns the seconds until the next.
+    pub fn step(&mut self, tools: &mut Tools) -> f64 {
+        let now_s = tools.clock.now_s();
+        self.samples += 1;
+        let Some(decision) = self.sample(now_s, tools) else {
+            // The daemon's own sample reports the file that could not be read.
             return AGAIN_S;
         };
-        self.outcome = outcome;
-        if outcome.resized {
-            let found = self.protect.auto();
+        self.decision = decision;
+        if decision.resized {
+            let found = self.policy.auto();
             let (clean, anon) = (found.clean, found.anon);
-            let words = format_args!("auto: clean floor {clean:.1} %, anonymous {anon:.1} %");
-            tools.log.line(Level::Forecast, "protect", words);
+            let message = format_args!(
+                "auto floors: {clean:.1} % of memory for clean file pages, {anon:.1} % for anonymous pages"
+            );
+            tools.log.line(Level::Forecast, MODULE, message);
         }
-        if self.series {
-            self.set_series(tools);
-        } else {
-            self.steer(now_s, tools);
-        }
-        // What is locked is the first to go where neither type can be spared; one who takes memory
-        // without end would only take that as well.
-        if outcome.both {
+        self.enforce(now_s, tools);
+        // Where neither type can be spared, locked pages are the first to go. Exhaustion alone unlocks
+        // nothing: a task that takes memory without end would only take the unlocked pages as well.
+        if decision.both {
             if let Some(locker) = &self.locker {
                 locker.let_go();
             }
         }
-        match outcome.exhausted {
-            Some(cause) => self.kill(now_s, cause, tools),
-            None => self.prepare(now_s, tools),
+        self.kill_or_prepare(now_s, tools);
+        if let (Some((node, bytes)), Enforcer::Hotsetd(_)) = (decision.reclaim_anon, &self.enforcer)
+        {
+            self.reclaim_anon(node, bytes, tools);
         }
-        if let (Some((node, bytes)), false) = (outcome.reclaim_anon, self.series) {
-            self.reclaim(node, bytes, tools);
-        }
-        let share = match outcome.pressing {
+        let share = match decision.pressing {
             true => SHARE_AT_WORST,
             false => SHARE,
         };
-        outcome.next_s.max(self.cost_s / share)
+        decision.next_s.max(self.cost_s / share)
     }
 
-    fn steer(&mut self, now_s: f64, tools: &mut Tools) {
-        let to = self.outcome.steer;
-        if self.outcome.next_s < ARM_S || to != Steer::Admin {
-            self.near_s = now_s;
+    /// `None`: a file that protection needs could not be read.
+    fn sample(&mut self, now_s: f64, tools: &mut Tools) -> Option<Outcome> {
+        let slow = now_s - self.slow_sample_s >= SLOW_S;
+        let locked = self.locked_pages();
+        let (policy, total, swap) = (&mut self.policy, &mut self.total, &mut self.swap);
+        let begun_s = tools.clock.thread_cpu_s();
+        let decision = self.sampler.sample(slow, locked, |snapshot| {
+            *total = snapshot.nodes.iter().map(|node| node.managed).sum();
+            *swap = snapshot.swap_total;
+            policy.decide(snapshot)
+        });
+        let cost_s = tools.clock.thread_cpu_s() - begun_s;
+        self.cost_s += (cost_s - self.cost_s) / 8.0;
+        if slow {
+            self.slow_sample_s = now_s;
+            let situation = self.situation(now_s);
+            if let Enforcer::Hotsetd(steering) = &mut self.enforcer {
+                steering.check_ownership(&situation, tools);
+            }
+            let page_size = self.sampler.page_size();
+            if let Some(cgroups) = &mut self.cgroups {
+                cgroups.update(now_s, self.total * page_size, page_size, tools);
+            }
         }
-        let turned = if now_s == self.near_s {
-            self.armed = true;
-            self.swappiness.turn(to, tools.knobs)
-        } else if self.armed && now_s - self.near_s >= DISARM_S {
-            self.armed = false;
-            self.swappiness.disarm(tools.knobs)
-        } else {
-            self.swappiness.turn(to, tools.knobs)
+        decision
+    }
+
+    fn enforce(&mut self, now_s: f64, tools: &mut Tools) {
+        let situation = self.situation(now_s);
+        match &mut self.enforcer {
+            Enforcer::Kernel(series) => {
+                let ratios = self.policy.ratios(self.total);
+                series.set(ratios, self.decision.resized, tools);
+            }
+            Enforcer::Hotsetd(steering) => steering.steer(&situation, tools),
+        }
+    }
+
+    fn kill_or_prepare(&mut self, now_s: f64, tools: &mut Tools) {
+        let decision = &self.decision;
+        let Some(cause) = decision.exhausted else {
+            if decision.brewing {
+                self.kill.prepare(now_s, decision.pressing, tools);
+            }
+            return;
         };
-        self.tell_turned(turned, now_s, tools);
-        self.keep_from_boosting(now_s, tools);
-    }
-
-    fn keep_from_boosting(&mut self, now_s: f64, tools: &mut Tools) {
-        if self.killer.is_none() {
-            return;
-        }
-        if self.outcome.next_s < SHORT_S || self.outcome.steer != Steer::Admin {
-            self.short_s = now_s;
-            let held = self.boost.hold(tools.knobs);
-            boost::tell(held, tools);
-        } else if now_s - self.short_s >= DISARM_S {
-            let given = self.boost.give_back(tools.knobs);
-            boost::tell(given, tools);
+        let exhaustion = Exhaustion {
+            cause,
+            memory_and_swap: self.total + self.swap,
+            clean: decision.clean,
+            clean_min: decision.floors.clean_min,
+            page_size: self.sampler.page_size(),
+        };
+        if let Some(took_s) = self.kill.kill(now_s, &exhaustion, tools) {
+            self.policy.killed(took_s);
         }
     }
 
-    fn look_at_swappiness(&mut self, tools: &mut Tools) {
-        if let turned @ Ok(Turned::Yielded { .. }) = self.swappiness.look(tools.knobs) {
-            self.tell_turned(turned, harden::now_s(), tools);
-        }
-    }
-
-    fn tell_turned(&mut self, turned: Result<Turned, Fault>, now_s: f64, tools: &mut Tools) {
-        let fault = fault_of(&["knob", SWAPPINESS]);
-        let floors = self.outcome.floors;
-        let mib = |pages: u64| (pages * (self.eyes.page_size() >> 10)) >> 10;
-        let (clean, anon) = (mib(self.outcome.clean), mib(self.outcome.anon));
-        let floor = mib(floors.clean_min.max(floors.clean_low));
-        let anon_floor = mib(floors.anon_min);
-        let why = Text::<160>::of(format_args!(
-            "clean file pages {clean} MiB of {floor}, anonymous {anon} MiB of {anon_floor}"
-        ));
-        match turned {
-            Ok(Turned::Already) => {}
-            Ok(Turned::Written { from, to }) => {
-                self.counts.steered += 1;
-                let words = format_args!("{SWAPPINESS} = {to} (was {from}): {why}");
-                tools.log.line(Level::Action, "protect", words);
-                let what = Text::of(format_args!("{SWAPPINESS} = {to}"));
-                remember(tools, what, &why, format_args!("written, was {from}"));
-            }
-            Ok(Turned::Dry { from, to }) => {
-                let words =
-                    format_args!("dry run: {SWAPPINESS} would become {to} (is {from}): {why}");
-                tools.log.line(Level::Action, "protect", words);
-            }
-            Ok(Turned::Yielded { found }) => {
-                tools.state.counts.yields += 1;
-                let words =
-                    format_args!("{SWAPPINESS} = {found} is the administrator's: left to them");
-                tools.log.line(Level::Notice, "protect", words);
-            }
-            Err(problem) => {
-                tools.state.counts.failures += 1;
-                let words = format_args!("{SWAPPINESS}: {problem}");
-                tools.log.fault(now_s, fault, "protect", words);
-            }
-        }
-    }
-
-    /// The sysctls of a kernel that keeps the floors itself.
-    fn set_series(&mut self, tools: &mut Tools) {
-        if self.armed && !self.outcome.resized {
-            return;
-        }
-        self.armed = true;
-        let [anon, clean, low] = self.protect.ratios(self.total);
-        // Their sum is bounded: the first may be taken only once the second has been lowered.
-        let values = [(0, anon), (1, clean), (2, low), (0, anon), (3, 1)];
-        for (place, (at, value)) in values.into_iter().enumerate() {
-            let name = SERIES[at];
-            let value = Text::<8>::of(format_args!("{value}"));
-            match tools.knobs.set(name, None, value.as_str()) {
-                Ok(Wrote::Written { from }) => {
-                    tools.state.counts.other_writes += 1;
-                    let words = format_args!("{name} = {value} (was {from}): as configured");
-                    tools.log.line(Level::Action, "protect", words);
-                }
-                Ok(Wrote::Dry { from }) => {
-                    let words = format_args!("dry run: {name} would become {value} (is {from})");
-                    tools.log.line(Level::Action, "protect", words);
-                }
-                Ok(Wrote::Yielded { found }) => {
-                    tools.state.counts.yields += 1;
-                    let words = format_args!("{name} = {found} is the administrator's");
-                    tools.log.line(Level::Notice, "protect", words);
-                }
-                Ok(Wrote::Unchanged) => {}
-                Err(Fault::Write(_)) if place == 0 => {}
-                Err(problem) => {
-                    tools.state.counts.failures += 1;
-                    let words = format_args!("{name} = {value}: {problem}");
-                    let fault = fault_of(&["knob", name]);
-                    tools.log.fault(harden::now_s(), fault, "protect", words);
-                }
-            }
-        }
-    }
-
-    fn reclaim(&mut self, node: u32, bytes: u64, tools: &mut Tools) {
-        if let (Some(worker), false) = (&mut tools.worker, self.no_anon_reclaim) {
+    fn reclaim_anon(&mut self, node: u32, bytes: u64, tools: &mut Tools) {
+        if let (Some(worker), true) = (&mut tools.worker, self.can_reclaim_anon) {
             if worker.ask(Job::ReclaimAnon { node, bytes }) {
-                self.counts.anon_reclaims += 1;
+                self.anon_reclaims += 1;
             }
         }
     }
-}
 
-pub(super) fn remember(
-    tools: &mut Tools,
-    what: Text<96>,
-    why: &Text<160>,
-    outcome: fmt::Arguments,
-) {
-    tools.state.remember(Deed {
-        at_unix_s: harden::unix_s(),
-        what,
-        reason: Text::of(format_args!("{why}")),
-        outcome: Text::of(outcome),
-    });
+    fn situation(&self, now_s: f64) -> Situation {
+        Situation {
+            now_s,
+            decision: self.decision,
+            page_size: self.sampler.page_size(),
+            kills: self.kill.is_open(),
+        }
+    }
+
+    fn locked_pages(&self) -> u64 {
+        self.locker.as_ref().map_or(0, Locker::bytes) / self.sampler.page_size()
+    }
 }

@@ -1,28 +1,22 @@
-//! Protection on a stock kernel: quick looks, reclaim steered by vm.swappiness, and the kill. On a
-//! kernel with the series the sysctls are set, and it does the rest.
+//! Protection on a stock kernel: quick samples, reclaim steered by vm.swappiness, and the kill. A kernel
+//! with the series gets its sysctls set, and keeps the floors itself.
 //!
-//! * [`Guard`]: one look and what it leads to; [`eyes`]: the look.
-//! * `sentence`: from exhaustion to the kill. [`steer`]: vm.swappiness; [`kill`]: the kill, of [`processes`] that [`marks`] allow.
-//! * [`locker`], [`resident`]: file pages that are locked, [`data`] among them, by its [`reads`]; [`slices`]: cgroups that are protected.
-//! * [`herald`]: who is told; [`rivals`]: who else kills; [`realtime`]: being there in time.
-pub mod boost;
-pub mod data;
-pub mod eyes;
+//! * [`Guard`]: one sample and the actions that it leads to; [`settings`]: the administrator's choices.
+//! * [`steering`] and [`watermark_boost`]: knobs of a stock kernel; [`series`]: sysctls of the series.
+//! * [`oom`]: from exhaustion to the kill, and the notice of it.
+//! * [`mlock`]: file pages that are locked. [`cgroups`]: cgroups that are protected.
+//! * [`context`]: the parts of the daemon that it lends. [`status`]: the reports.
+pub mod cgroups;
+pub mod context;
 mod guard;
-pub mod herald;
-pub mod kill;
-pub mod locker;
-pub mod marks;
-pub mod processes;
-pub mod reads;
-pub mod realtime;
-pub mod resident;
-pub mod rivals;
-mod sentence;
+pub mod mlock;
+pub mod oom;
+pub mod series;
 pub mod settings;
-pub mod slices;
-pub mod steer;
-mod told;
+pub mod status;
+pub mod steering;
+pub mod watermark_boost;
 
-pub use guard::{Guard, Tools};
+pub use context::Tools;
+pub use guard::{Guard, GuardView};
 pub use settings::Settings;

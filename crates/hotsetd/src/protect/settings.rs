@@ -1,8 +1,8 @@
-//! What the administrator chose of protection, the policy's part aside.
-use super::marks::Marks;
+//! The administrator's choices for protection.
+use super::oom::rules::Rules;
 use std::path::PathBuf;
 
-/// `[protect]` and what is below it.
+/// `[protect]` of the configuration file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub policy: policy::protect::Config,
@@ -11,19 +11,19 @@ pub struct Settings {
     pub lock_bytes: u64,
     /// SCHED_FIFO's priority, 1 to 99; 0: not real-time.
     pub realtime_priority: u8,
-    pub cgroups: Vec<Slice>,
+    pub cgroups: Vec<ProtectedCgroup>,
 }
 
-/// `[protect.kill]`.
+/// `[protect.kill]` of the configuration file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kill {
     pub when: When,
-    /// Say whom it would be, and kill nobody.
+    /// Name the victim, and kill nobody.
     pub dry_run: bool,
-    pub marks: Marks,
-    /// Run after a kill, with what happened in its environment.
+    pub rules: Rules,
+    /// Program that is run after a kill. Its environment describes the kill.
     pub hook: Option<PathBuf>,
-    /// Tell the users who are logged in.
+    /// Notify the users who are logged in.
     pub notify: bool,
 }
 
@@ -38,10 +38,10 @@ pub enum When {
 
 /// A cgroup whose working set is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slice {
-    /// Below /sys/fs/cgroup: `user.slice`.
+pub struct ProtectedCgroup {
+    /// Path below /sys/fs/cgroup: `user.slice`.
     pub name: String,
-    /// memory.min, or memory.low.
+    /// Write memory.min rather than memory.low.
     pub hard: bool,
 }
 
@@ -52,7 +52,7 @@ impl Default for Settings {
             kill: Kill {
                 when: When::Auto,
                 dry_run: false,
-                marks: Marks::default(),
+                rules: Rules::default(),
                 hook: None,
                 notify: true,
             },

@@ -1,12 +1,12 @@
-//! An allocator that counts, for tests that nothing is allocated. Each test program that takes this in
-//! has it as its own.
+//! An allocator that counts, for tests that nothing is allocated. It is the global allocator of each test
+//! program that includes this file.
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 struct Counting;
 
 thread_local! {
-    // Of this thread only: other tests run beside it.
+    // Allocations of this thread only, because other tests run beside it.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `work` allocates.
+/// The number of allocations in `work`.
 pub fn allocations(work: impl FnOnce()) -> u64 {
     let before = COUNT.with(Cell::get);
     work();

@@ -1,4 +1,4 @@
-//! A machine of files: a root directory with what the kernel would say, to be changed by the test.
+//! A machine of files: a root directory with the kernel's files, which the test changes.
 #![allow(dead_code)] // Each test file uses its own part of it.
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl FakeMachine {
             compact_stall: 0,
             blocks: vec![100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 200],
         };
-        for (path, words) in [
+        for (path, text) in [
             ("proc/sys/kernel/osrelease", "6.12.0-test\n"),
             (
                 "proc/sys/kernel/random/boot_id",
@@ -53,7 +53,7 @@ impl FakeMachine {
                 "2097152\n",
             ),
         ] {
-            machine.put(path, words);
+            machine.put(path, text);
         }
         machine.write();
         machine
@@ -72,17 +72,17 @@ impl FakeMachine {
     }
 
     /// A file in one piece, as the kernel's are.
-    pub fn put(&self, path: &str, words: &str) {
+    pub fn put(&self, path: &str, text: &str) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let new = path.with_extension("new");
-        std::fs::write(&new, words).unwrap();
+        std::fs::write(&new, text).unwrap();
         std::fs::rename(new, path).unwrap();
     }
 
     pub fn wsf(&self) -> u64 {
-        let words = self.read("proc/sys/vm/watermark_scale_factor");
-        words.split_whitespace().next().unwrap().parse().unwrap()
+        let text = self.read("proc/sys/vm/watermark_scale_factor");
+        text.split_whitespace().next().unwrap().parse().unwrap()
     }
 
     /// The low watermark as the kernel sets it: the gap is a quarter of min or the scale factor's.
@@ -151,8 +151,8 @@ impl FakeMachine {
         );
     }
 
-    /// What `pages` of allocations lead to: kswapd wakes below low and keeps up as far as
-    /// `reclaim` goes; below min there are stalls.
+    /// The effect of `pages` of allocations: kswapd wakes below low and keeps up as far as
+    /// `reclaim` goes. Below min there are stalls.
     pub fn allocate(&mut self, pages: u64, reclaim: u64) {
         let (low, high) = (self.low(), self.high());
         self.free = self.free.saturating_sub(pages);

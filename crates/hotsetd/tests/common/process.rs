@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hotsetd");
-/// What is long for anything here, on a busy machine too.
+/// Longer than any step of a test takes, even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub struct Process {
@@ -21,7 +21,7 @@ impl Process {
     }
 
     pub fn start_as(mut command: Command, root: &Path, arguments: &[&str]) -> Process {
-        // Beside the root, which may be read-only.
+        // The log lies beside the root, which may be read-only.
         let log = root.with_extension(format!("log{}", std::process::id()));
         let err = std::fs::OpenOptions::new()
             .create(true)
@@ -44,7 +44,7 @@ impl Process {
         self.child.id()
     }
 
-    /// What it said last.
+    /// The last lines of the process's log.
     pub fn tail(&self) -> String {
         let log = self.log();
         let lines: Vec<_> = log.lines().rev().take(12).collect();
@@ -65,7 +65,7 @@ impl Process {
         self.child.wait().unwrap();
     }
 
-    /// Its end, which must come.
+    /// Waits for the process's end. Panics where it does not come.
     pub fn wait(&mut self) -> ExitStatus {
         let begun = Instant::now();
         loop {
@@ -74,30 +74,32 @@ impl Process {
             }
             assert!(
                 begun.elapsed() < PATIENCE,
-                "it does not end:\n{}",
+                "the process does not end:\n{}",
                 self.log()
             );
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    pub fn until(&mut self, what: &str, mut is_so: impl FnMut(&Process) -> bool) {
+    /// Waits until `is_so`, which `goal` describes.
+    pub fn until(&mut self, goal: &str, mut is_so: impl FnMut(&Process) -> bool) {
         let begun = Instant::now();
         while !is_so(self) {
             if let Some(status) = self.child.try_wait().unwrap() {
-                panic!("{what}: it ended with {status}:\n{}", self.log());
+                panic!("waiting for {goal:?}: ended with {status}:\n{}", self.log());
             }
             assert!(
                 begun.elapsed() < PATIENCE,
-                "{what}: not so:\n{}",
+                "not in time: {goal}\n{}",
                 self.tail()
             );
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    pub fn until_says(&mut self, words: &str) {
-        self.until(words, |process| process.log().contains(words));
+    /// Waits until the log contains `text`.
+    pub fn until_logged(&mut self, text: &str) {
+        self.until(text, |process| process.log().contains(text));
     }
 }
 
@@ -109,12 +111,18 @@ impl Drop for Process {
     }
 }
 
+/// The daemon's status document; `None`: the daemon does not answer yet.
+pub fn status(root: &Path) -> Option<status::Status> {
+    let text = read_socket(&root.join("run/hotset/status.sock"))?;
+    serde_json::from_str(&text).ok()
+}
+
 /// All that a socket gives.
 pub fn read_socket(path: &Path) -> Option<String> {
-    let mut words = String::new();
+    let mut text = String::new();
     UnixStream::connect(path)
         .ok()?
-        .read_to_string(&mut words)
+        .read_to_string(&mut text)
         .ok()?;
-    Some(words)
+    Some(text)
 }

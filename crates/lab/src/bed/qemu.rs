@@ -1,12 +1,13 @@
 //! QEMU: an x86-64 machine with PCI, ACPI, several memory nodes and page tables whose accessed bits
-//! hardware sets. With KVM where that truly works, else emulated (TCG).
+//! hardware sets. KVM runs it where KVM works; else QEMU emulates it (TCG).
 //!
-//! The options used are described in qemu(1). Nothing of the guest listens anywhere: it has no
-//! network, no display and no monitor, and its serial ports are pipes to hotset.
-use super::process::Lines;
-use super::{guest_dir, link, scratch, Bed, Boot, Guest, SCRATCH};
-use crate::cpio::Archive;
-use crate::results::explained;
+//! A guest has no network, no display and no monitor. Its serial ports are pipes to hotset.
+use super::guest::{Guest, Lines};
+use super::guest_dir::{self, ROOT, SCRATCH};
+use super::interface::{Bed, Boot};
+use super::qemu_arguments::{command_line, machine, Accel};
+use crate::guest::cpio::Archive;
+use crate::host::disk_full::explained;
 use anyhow::{bail, Context, Result};
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,41 +19,30 @@ use std::time::Duration;
 
 /// The environment variable that names another QEMU.
 pub const VARIABLE: &str = "HOTSET_QEMU";
-/// The environment variable that says `kvm` or `tcg`, so that nothing has to be found out.
+/// The environment variable that chooses `kvm` or `tcg`, so that no probe is needed.
 pub const ACCEL_VARIABLE: &str = "HOTSET_QEMU_ACCEL";
 const PROGRAM: &str = "qemu-system-x86_64";
 const KVM: &str = "/dev/kvm";
 const DISK: &str = "/dev/vda";
-/// Where `hotset-guest` looks for what to fill its RAM disk with.
+/// The file in the first root from which `hotset-guest` fills its RAM disk.
 const IMAGE: &str = "hotset/disk.img";
 
-/// Set once a guest did not boot with KVM: asking each time again would cost its patience each time.
+/// Set once a guest did not boot with KVM. Each further attempt would cost the whole time limit.
 static KVM_FAILED: AtomicBool = AtomicBool::new(false);
 
-/// What runs a guest's instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accel {
-    /// The processor.
-    Kvm,
-    /// QEMU's translator: 10 to 20 times slower.
-    Tcg,
-    /// The same with one CPU, and time counted in instructions: a nanosecond each.
-    Icount,
-}
-
-/// The bed.
+/// The bed of QEMU guests.
 pub struct Qemu {
     program: PathBuf,
     accel: Accel,
-    /// Nobody asked for another if this one does not work.
+    /// Whether the user has named the way, so that no other is tried.
     given: bool,
 }
 
 impl Qemu {
     /// Finds QEMU. With `icount` the guest's clock counts its instructions.
     ///
-    /// `/dev/kvm` may open and yet not run a kernel (in a virtual machine, for one), so whether KVM
-    /// works is for [`crate::probe`] to find out by booting.
+    /// `/dev/kvm` may open and yet not run a kernel, in a virtual machine for instance.
+    /// [`crate::guest::probe`] finds out by booting whether KVM works.
     ///
     /// # Errors
     /// When there is no QEMU; the message names the package.
@@ -85,94 +75,11 @@ impl Qemu {
     pub fn accel(&self) -> Accel {
         self.accel
     }
-
-    /// The machine and its processors.
-    fn machine(&self, boot: &Boot<'_>) -> Vec<String> {
-        // A socket each: nodes must not share one.
-        let cpus = format!("{0},sockets={0},cores=1,threads=1", boot.cpus);
-        let mut words = ["-machine", "pc,usb=off,dump-guest-core=off", "-smp", &cpus]
-            .map(String::from)
-            .to_vec();
-        let (accel, cpu): (&[&str], _) = match self.accel {
-            Accel::Kvm => (&["-accel", "kvm"], "host"),
-            Accel::Tcg if boot.cpus > 1 => (&["-accel", "tcg,thread=multi"], "qemu64,+rdrand"),
-            Accel::Tcg => (&["-accel", "tcg"], "qemu64,+rdrand"),
-            // sleep=off: an idle guest's clock jumps to the next timer instead of waiting for it.
-            // The same seed at each boot: rdrand must not make runs differ.
-            Accel::Icount => (
-                &[
-                    "-accel",
-                    "tcg,thread=single",
-                    "-icount",
-                    "shift=0,sleep=off,align=off",
-                    "-rtc",
-                    "base=2020-01-01T00:00:00,clock=vm",
-                    "-seed",
-                    "1",
-                ],
-                "qemu64,+rdrand",
-            ),
-        };
-        words.extend(accel.iter().map(|word| word.to_string()));
-        words.extend(["-cpu".into(), cpu.into()]);
-        words.extend(["-m".into(), format!("{}M", boot.memory_mb)]);
-        words.extend(nodes(boot));
-        words
-    }
 }
 
-/// Memory nodes of the given sizes, the CPUs dealt out to them in turn.
-fn nodes(boot: &Boot<'_>) -> Vec<String> {
-    let mut words = Vec::new();
-    let count = boot.nodes_mb.len() as u32;
-    for (node, size) in (0..count).zip(boot.nodes_mb) {
-        let cpus: String = (0..boot.cpus)
-            .filter(|cpu| cpu % count == node)
-            .map(|cpu| format!(",cpus={cpu}"))
-            .collect();
-        words.push("-object".into());
-        words.push(format!("memory-backend-ram,id=node{node},size={size}M"));
-        words.push("-numa".into());
-        words.push(format!("node,nodeid={node},memdev=node{node}{cpus}"));
-    }
-    words
-}
-
-/// The kernel's command line: console on the second serial port, the first is the channel.
-fn command_line(accel: Accel, ram_disk: Option<u64>, further: &[String]) -> String {
-    let mut words: Vec<String> = [
-        "console=ttyS1,115200",
-        "earlyprintk=ttyS1,115200",
-        "rdinit=/init",
-        // A panic ends the guest: it resets, which -no-reboot makes an end. By the keyboard
-        // controller, which needs nothing of a broken kernel.
-        "panic=-1",
-        "reboot=k",
-        // For kernels that have these: the guest runs nobody else's programs.
-        "mitigations=off",
-        "nokaslr",
-    ]
-    .map(Into::into)
-    .into();
-    if accel != Accel::Kvm {
-        // An emulated machine's timers are late under load, which is no fault of its TSC.
-        words.extend(["tsc=reliable", "no_timer_check"].map(Into::into));
-    }
-    if accel == Accel::Icount {
-        // Finding out the speeds of clocks that have none takes 15 s of the host's time: the TSC
-        // counts nanoseconds, and HPET will do for a timer.
-        words.extend(["noapictimer", "tsc_early_khz=1000000"].map(Into::into));
-    }
-    if let Some(bytes) = ram_disk {
-        words.push(format!("brd.rd_size={}", bytes.div_ceil(1024)));
-    }
-    words.extend_from_slice(further);
-    words.join(" ")
-}
-
-/// Puts a disk's image behind the first root, into which the kernel unpacks both. The image's size
-/// in bytes.
-fn hand_along(image: &Path, initramfs: &Path) -> Result<u64> {
+/// Appends a disk's image to the first root, and returns the image's size in bytes. The kernel unpacks
+/// both into the first root.
+fn append_image(image: &Path, initramfs: &Path) -> Result<u64> {
     let contents = std::fs::read(image).with_context(|| format!("reading {}", image.display()))?;
     let mut archive = Archive::new();
     archive.file(IMAGE, 0o600, &contents);
@@ -213,7 +120,7 @@ impl Bed for Qemu {
 
     fn device(&self) -> &'static str {
         match self.accel {
-            // A device answers when the host gets around to it, which no two runs have alike.
+            // The answers of a device depend on the host's load, and no two runs would agree.
             Accel::Icount => "/dev/ram0",
             _ => DISK,
         }
@@ -230,6 +137,10 @@ impl Bed for Qemu {
         }
     }
 
+    fn root_device(&self, disks: usize) -> &'static str {
+        [DISK, "/dev/vdb", "/dev/vdc"][disks.min(2)]
+    }
+
     fn slowness(&self) -> u32 {
         match self.accel {
             Accel::Kvm => 1,
@@ -240,14 +151,14 @@ impl Bed for Qemu {
 
     fn boot_patience(&self) -> Duration {
         match self.accel {
-            // Where KVM does not work a guest stands still, and there is TCG to go over to.
+            // Where KVM does not work, a guest makes no progress, and TCG is tried next.
             Accel::Kvm => Duration::from_secs(15),
             _ => Duration::from_secs(60) * self.slowness(),
         }
     }
 
     fn boot_memory_mb(&self) -> u64 {
-        // A distribution's kernel unpacks itself, and KASAN keeps a byte for every eight.
+        // A distribution's kernel unpacks itself, and KASAN takes an eighth of memory.
         256
     }
 
@@ -260,10 +171,10 @@ impl Bed for Qemu {
         true
     }
 
-    /// A breakpoint that the kernel has put into its code, for as long as it patches it
-    /// (arch/x86/kernel/alternative.c), and has taken out again: a CPU that is emulated by a thread of
-    /// its own can come upon it still, once in some hundred boots. Processors cannot.
-    fn stumbled(&self, cpus: u32, tail: &[String]) -> bool {
+    /// The kernel puts a breakpoint into code while it patches the code
+    /// (arch/x86/kernel/alternative.c), and removes it again. An emulated CPU that has a thread of its
+    /// own can still meet the breakpoint, once in some hundred boots. A processor cannot.
+    fn caused_panic(&self, cpus: u32, tail: &[String]) -> bool {
         self.accel == Accel::Tcg && cpus > 1 && tail.iter().any(|line| line.contains("Oops: int3"))
     }
 
@@ -272,22 +183,22 @@ impl Bed for Qemu {
     }
 
     fn likes_one_cpu(&self, _cpus: u32) -> bool {
-        // The emulated CPU and the devices are threads that work at the same time.
+        // The emulated CPU and the devices are threads that run at the same time.
         false
     }
 
     fn start(&self, boot: &Boot<'_>) -> Result<Guest> {
-        let dir = guest_dir(boot)?;
+        let dir = guest_dir::create(boot)?;
         let here = dir.path();
-        link(here, "kernel", boot.kernel)?;
+        guest_dir::link(here, "kernel", boot.kernel)?;
         let mut ram_disk = None;
         let mut drive = None;
         match &boot.disk {
             Some(disk) if self.accel == Accel::Icount && !disk.writable => {
-                ram_disk = Some(hand_along(disk.path, &here.join("initramfs"))?);
+                ram_disk = Some(append_image(disk.path, &here.join("initramfs"))?);
             }
             Some(disk) => {
-                link(here, "disk", disk.path)?;
+                guest_dir::link(here, "disk", disk.path)?;
                 // Without QEMU's lock, several guests read one image.
                 let read_only = if disk.writable { "off" } else { "on" };
                 drive = Some(format!(
@@ -302,7 +213,7 @@ impl Bed for Qemu {
         command
             .args(["-no-user-config", "-nodefaults", "-name", "hotset"])
             .args(["-display", "none", "-no-reboot"])
-            .args(self.machine(boot))
+            .args(machine(self.accel, boot))
             .args(["-kernel", "kernel", "-initrd", "initramfs"])
             .args([
                 "-append",
@@ -326,12 +237,23 @@ impl Bed for Qemu {
                 .args(["-drive", &drive])
                 .args(["-device", "virtio-blk-pci,drive=disk"]);
         }
-        if scratch(here, boot)? {
-            // It goes with the guest: nothing of it need ever be on the host's disk.
+        if guest_dir::add_scratch(here, boot)? {
+            // The file is removed with the guest: the host's disk need never have it.
             let drive = format!("file={SCRATCH},format=raw,if=none,id=scratch,cache=unsafe");
             command
                 .args(["-drive", &drive])
                 .args(["-device", "virtio-blk-pci,drive=scratch"]);
+        }
+        if let Some(root) = &boot.root {
+            guest_dir::link(here, ROOT, root.path)?;
+            // What the guest writes goes to a file in TMPDIR, which has no name.
+            let drive = format!(
+                "file={ROOT},format=raw,if=none,id=root,file.locking=off,snapshot=on,cache=unsafe"
+            );
+            command
+                .env("TMPDIR", here)
+                .args(["-drive", &drive])
+                .args(["-device", "virtio-blk-pci,drive=root"]);
         }
         Guest::spawn(command, lines, dir)
     }
@@ -341,41 +263,9 @@ impl Bed for Qemu {
 mod tests {
     use super::*;
 
+    /// The lines are of a kernel that panicked at its boot, in QEMU 7.2.
     #[test]
-    fn cpus_are_dealt_out_and_nodes_keep_their_sizes() {
-        let boot = Boot {
-            kernel: Path::new("k"),
-            initramfs: &[],
-            disk: None,
-            memory_mb: 512,
-            cpus: 3,
-            nodes_mb: &[384, 128],
-            scratch_mb: 0,
-            command_line: &[],
-        };
-        assert_eq!(
-            nodes(&boot),
-            [
-                "-object",
-                "memory-backend-ram,id=node0,size=384M",
-                "-numa",
-                "node,nodeid=0,memdev=node0,cpus=0,cpus=2",
-                "-object",
-                "memory-backend-ram,id=node1,size=128M",
-                "-numa",
-                "node,nodeid=1,memdev=node1,cpus=1",
-            ]
-        );
-        assert!(nodes(&Boot {
-            nodes_mb: &[],
-            ..boot
-        })
-        .is_empty());
-    }
-
-    /// As QEMU 7.2's emulator let a kernel die at its boot (experiments/numa-unequal.toml).
-    #[test]
-    fn only_the_emulator_with_cpus_beside_it_stumbles_over_a_breakpoint() {
+    fn only_the_emulator_with_several_cpus_meets_a_removed_breakpoint() {
         let bed = |accel| Qemu {
             program: PathBuf::new(),
             accel,
@@ -383,16 +273,16 @@ mod tests {
         };
         let met = |line: &str| vec!["[    0.6] smp: Bringing up".to_owned(), line.to_owned()];
         let breakpoint = met("[    0.672013] Oops: int3: 0000 [#1] SMP NOPTI");
-        let fault = met("[    0.672013] Oops: 0000 [#1] SMP NOPTI");
-        assert!(bed(Accel::Tcg).stumbled(2, &breakpoint));
-        assert!(!bed(Accel::Tcg).stumbled(2, &fault));
-        assert!(!bed(Accel::Tcg).stumbled(1, &breakpoint));
-        assert!(!bed(Accel::Kvm).stumbled(2, &breakpoint));
-        assert!(!bed(Accel::Icount).stumbled(1, &breakpoint));
+        let oops = met("[    0.672013] Oops: 0000 [#1] SMP NOPTI");
+        assert!(bed(Accel::Tcg).caused_panic(2, &breakpoint));
+        assert!(!bed(Accel::Tcg).caused_panic(2, &oops));
+        assert!(!bed(Accel::Tcg).caused_panic(1, &breakpoint));
+        assert!(!bed(Accel::Kvm).caused_panic(2, &breakpoint));
+        assert!(!bed(Accel::Icount).caused_panic(1, &breakpoint));
     }
 
     #[test]
-    fn a_missing_qemu_is_told_with_its_package() {
+    fn a_missing_qemu_is_an_error_that_names_its_package() {
         let error = find("/nonexistent:/proc".into()).unwrap_err().to_string();
         assert!(error.contains("qemu-system-x86,"), "{error}");
     }

@@ -1,40 +1,41 @@
 //! User-Mode Linux: the guest kernel is an ordinary host process. No root, no hypervisor.
 //!
 //! Its options are documented in the kernel's Documentation/virt/uml/ and by `linux --help`.
-use super::process::Lines;
-use super::{guest_dir, link, scratch, Bed, Boot, Guest, SCRATCH};
-use crate::lease::Lease;
-use crate::ramdir;
+use super::guest::{Guest, Lines};
+use super::guest_dir::{self, ROOT, SCRATCH};
+use super::interface::{Bed, Boot};
+use crate::host::guest_memory_dir;
+use crate::host::max_map_count::Lease;
 use anyhow::{bail, Context, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// How guest processes run on the host.
+/// The ways in which guest processes run on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// System calls are caught by a filter: faster, and the only one with several CPUs.
+    /// A seccomp filter catches system calls: faster, and the only mode with several CPUs.
     Seccomp,
     /// Each guest process is traced.
     Ptrace,
 }
 
-/// The bed.
+/// The bed of User-Mode Linux guests.
 pub struct Uml {
     mode: Mode,
-    /// Where guests keep their memory.
+    /// The folder in which guests keep their memory.
     memory: PathBuf,
     _lease: Option<Lease>,
 }
 
 impl Uml {
-    /// Readies the host for `jobs` guests of `memory_mb` at once. What is changed on the host is put
-    /// back when the value is dropped.
+    /// Prepares the host for `jobs` guests of `memory_mb` MiB each at once. Dropping the value
+    /// restores the host's settings.
     ///
     /// # Errors
     /// When there is no room for the guests' memory, or the host's `vm.max_map_count` is too low for
     /// them and cannot be raised.
     pub fn new(mode: Mode, memory_mb: u64, jobs: u32) -> Result<Uml> {
-        let memory = ramdir::choose((memory_mb << 20) * u64::from(jobs))?;
+        let memory = guest_memory_dir::choose((memory_mb << 20) * u64::from(jobs))?;
         Ok(Uml {
             mode,
             memory,
@@ -63,12 +64,16 @@ impl Bed for Uml {
         "/dev/ubdb"
     }
 
+    fn root_device(&self, _disks: usize) -> &'static str {
+        "/dev/ubdc"
+    }
+
     fn slowness(&self) -> u32 {
         1
     }
 
     fn fall_back(&mut self, cpus: u32) -> bool {
-        // With ptrace there is one CPU.
+        // Ptrace mode has one CPU.
         if self.mode == Mode::Ptrace || cpus > 1 {
             return false;
         }
@@ -81,8 +86,8 @@ impl Bed for Uml {
     }
 
     fn likes_one_cpu(&self, cpus: u32) -> bool {
-        // At each page fault the guest's process and its kernel, two of the host's, take turns. From
-        // one CPU to another that is four times as slow, whenever the host puts them there.
+        // At each page fault the guest's process and its kernel, two processes of the host, take
+        // turns. On two CPUs of the host a turn takes four times as long as on one.
         cpus == 1
     }
 
@@ -90,7 +95,7 @@ impl Bed for Uml {
         if !boot.nodes_mb.is_empty() {
             bail!("User-Mode Linux has one memory node; QEMU (bed = \"qemu\") has several");
         }
-        let dir = guest_dir(boot)?;
+        let dir = guest_dir::create(boot)?;
         let here = dir.path();
         let lines = Lines::new()?;
         let kernel = std::path::absolute(boot.kernel).context("finding the kernel")?;
@@ -104,22 +109,27 @@ impl Bed for Uml {
                 Mode::Ptrace => "seccomp=off",
             })
             .args(["initrd=initramfs", "rdinit=/init", "uml_dir=uml"])
-            // UML ends at once on a panic; no reboot, should it not.
+            // UML ends at once on a panic. If it does not, it must not reboot.
             .args(["panic=-1", "noreboot"])
             .args(boot.command_line)
             .args(["con=null", "ssl=null"])
             .arg(format!("con0=fd:{}", lines.console_number()))
             .arg(format!("ssl0=fd:{}", lines.channel_number()));
         if let Some(disk) = &boot.disk {
-            link(here, "disk", disk.path)?;
+            guest_dir::link(here, "disk", disk.path)?;
             command.arg(if disk.writable {
                 "ubd0=disk"
             } else {
                 "ubd0r=disk"
             });
         }
-        if scratch(here, boot)? {
+        if guest_dir::add_scratch(here, boot)? {
             command.arg(format!("ubd1={SCRATCH}"));
+        }
+        if let Some(root) = &boot.root {
+            guest_dir::link(here, ROOT, root.path)?;
+            // The guest makes the first file, with what differs from the second.
+            command.arg(format!("ubd2={ROOT}-written,{ROOT}"));
         }
         Guest::spawn(command, lines, dir)
     }

@@ -1,6 +1,7 @@
 //! `[[sweeps]]`: one arm for each value of a knob, written once.
-use super::{default_version, ordered, Arm, Kernel, Lru};
-use raw::record::Point;
+use super::arm::{default_version, ordered, Arm, Lru};
+use super::kernel::Kernel;
+use protocol::record::Point;
 use serde::Deserialize;
 
 /// Arms that differ in one knob alone. An arm is called `NAME-VALUE`, its series is NAME and its
@@ -9,7 +10,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     pub name: String,
-    /// Of the series, for legends; the name when left out.
+    /// The label of the series in legends; the name when left out.
     #[serde(default)]
     pub label: String,
     pub kernel: Kernel,
@@ -22,7 +23,7 @@ pub struct Sweep {
     /// Set in every arm, before the swept one.
     #[serde(default, deserialize_with = "ordered")]
     pub knobs: Vec<(String, String)>,
-    /// The sweep whose arm of the same value ratios are taken against.
+    /// The baseline: the sweep whose arm of the same value is the denominator of ratios.
     pub baseline: Option<String>,
 }
 
@@ -36,7 +37,7 @@ impl Sweep {
         let arm = |value: &i64| Arm {
             name: format!("{}-{value}", self.name),
             label: format!("{label}, {value}"),
-            kernel: self.kernel,
+            kernel: self.kernel.clone(),
             version: self.version.clone(),
             lru: self.lru,
             baseline: self.baseline.as_ref().map(|name| format!("{name}-{value}")),

@@ -1,19 +1,19 @@
-//! Demand traces: what a machine asks of its free memory, ten rows a second.
+//! Demand traces: a machine's demand for free memory, ten rows a second.
 use super::kernel::{Demand, Machine};
 use anyhow::{bail, ensure, Context, Result};
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::Read;
 use std::path::Path;
 
-/// Seconds that a row holds.
+/// The seconds of a row.
 pub const ROW_S: f64 = 0.1;
 
-/// A trace and the machine that it was made for.
+/// A trace, and the machine that it was made for.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The file's name without its ending.
+    /// The file as on the command line; the generator's name of a fresh trace.
     pub name: String,
-    /// The header's KIND, or nothing.
+    /// The header's KIND; empty without one.
     pub kind: String,
     pub machine: Machine,
     /// Free and cache pages, and the fragmented share, at the start.
@@ -27,27 +27,27 @@ impl Trace {
     /// Reads a trace, plain or compressed with zstd (by its content, whatever its name).
     ///
     /// # Errors
-    /// A file that cannot be read, is no trace, or is cut off, with the file and line.
+    /// When the file cannot be read, is no trace, or is cut off; the message has file and line.
     pub fn read(path: &Path) -> Result<Trace> {
-        let what = || path.display().to_string();
+        let file = || path.display().to_string();
         let mut bytes = Vec::new();
         File::open(path)
             .and_then(|mut file| file.read_to_end(&mut bytes))
-            .with_context(what)?;
+            .with_context(file)?;
         if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-            bytes = unpack(&bytes).with_context(|| format!("{}: not readable as zstd", what()))?;
+            bytes = zstd::decode_all(bytes.as_slice())
+                .with_context(|| format!("{}: not readable as zstd", file()))?;
         }
         let text = String::from_utf8(bytes)
-            .with_context(|| format!("{}: neither text nor zstd", what()))?;
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = file.strip_suffix(".zst").unwrap_or(&file);
-        Trace::parse(name.strip_suffix(".csv").unwrap_or(name), &text).with_context(what)
+            .with_context(|| format!("{}: neither text nor zstd", file()))?;
+        // As on the command line: u.csv and u.csv.zst are two traces.
+        Trace::parse(&path.to_string_lossy(), &text).with_context(file)
     }
 
     /// Reads a trace's text.
     ///
     /// # Errors
-    /// What is wrong, with its line.
+    /// When the text is no trace; the message has the line.
     pub fn parse(name: &str, text: &str) -> Result<Trace> {
         let mut lines = text.lines().enumerate();
         let (_, header) = lines
@@ -105,7 +105,7 @@ impl Trace {
                 "C" => self.cache = number()?,
                 "PHI" => self.phi = number()?,
                 "KIND" => self.kind = value.to_owned(),
-                _ => {} // A later trace may say more about itself.
+                _ => {} // A later version's header may have more fields.
             }
         }
         let machine = self.machine;
@@ -126,60 +126,38 @@ impl Trace {
         Ok(())
     }
 
-    /// Seconds.
+    /// The length of the trace in seconds.
     pub fn duration_s(&self) -> f64 {
         self.rows.len() as f64 * ROW_S
     }
 
-    /// Writes it as [`Trace::read`] reads it, uncompressed.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        let write = || -> std::io::Result<()> {
-            let mut file = BufWriter::new(File::create(path)?);
-            let machine = self.machine;
-            writeln!(
-                file,
-                "# M={} MIN={} F={} C={} PHI={} RKS={} RDIR={} KIND={}",
-                machine.managed,
-                machine.min,
-                self.free,
-                self.cache,
-                self.phi,
-                machine.kswapd_rate,
-                machine.direct_rate,
-                self.kind
-            )?;
-            writeln!(file, "t_ms,anon_pps,cache_pps,freed_pps,dphi")?;
-            for (index, row) in self.rows.iter().enumerate() {
-                let Demand {
-                    anon,
-                    cache,
-                    freed,
-                    dphi,
-                } = row;
-                writeln!(
-                    file,
-                    "{},{anon:.1},{cache:.1},{freed:.1},{dphi:.7}",
-                    index * 100
-                )?;
-            }
-            file.flush()
-        };
-        write().with_context(|| path.display().to_string())
+    /// The trace as [`Trace::read`] reads it, uncompressed.
+    pub fn csv(&self) -> String {
+        let machine = self.machine;
+        let mut text = format!(
+            "# M={} MIN={} F={} C={} PHI={} RKS={} RDIR={} KIND={}\n\
+             t_ms,anon_pps,cache_pps,freed_pps,dphi\n",
+            machine.managed,
+            machine.min,
+            self.free,
+            self.cache,
+            self.phi,
+            machine.kswapd_rate,
+            machine.direct_rate,
+            self.kind
+        );
+        for (index, row) in self.rows.iter().enumerate() {
+            let Demand {
+                anon,
+                cache,
+                freed,
+                dphi,
+            } = row;
+            let t_ms = index * 100;
+            text += &format!("{t_ms},{anon:.1},{cache:.1},{freed:.1},{dphi:.7}\n");
+        }
+        text
     }
-}
-
-/// All frames of a zstd file, one after the other.
-fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
-    let mut plain = Vec::new();
-    while !packed.is_empty() {
-        ruzstd::decoding::StreamingDecoder::new(&mut packed)
-            .map_err(|error| anyhow::anyhow!("{error}"))?
-            .read_to_end(&mut plain)?;
-    }
-    Ok(plain)
 }
 
 fn row(line: &str) -> Result<Demand> {

@@ -1,43 +1,37 @@
-//! Fresh traces of the same kinds as the given ones, from a seed.
+//! Generates demand traces from a seed.
 //!
-//! What the controller is tried on must not be what it was made with: every rate, length, moment and
-//! size here is drawn anew, from ranges that hold the given traces' own.
+//! A controller must not be judged by the traces that it was tuned on. Every rate, length, moment and
+//! size is drawn from a range.
 use super::demand::Trace;
 use super::kernel::{Demand, Machine};
+use random::SplitMix64;
 
 /// Rows a second.
 const HZ: f64 = 10.0;
 /// Pages of 4 KiB in a MB.
 const MB: f64 = 256.0;
 
-/// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): short, seeded by any number.
-struct Random(u64);
+/// Random numbers of several distributions.
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
     fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * ((self.next() >> 11) as f64 / (1u64 << 53) as f64)
+        low + (high - low) * self.0.next_f64()
     }
 
+    /// An exponentially distributed number.
     fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.between(0.0, 1.0)).ln()
     }
 
-    /// Box and Muller.
+    /// A normally distributed number, by the method of Box and Muller.
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.between(0.0, 1.0)).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.between(0.0, 1.0)).cos()
     }
 }
 
-/// A random walk that returns: the logarithm of a busy stream's rate.
+/// A random walk that returns to 0: the logarithm of a busy stream's rate.
 struct Wander {
     x: f64,
     keep: f64,
@@ -61,7 +55,7 @@ impl Wander {
     }
 }
 
-/// Where the machine of a trace starts, as shares of its managed pages.
+/// The machine of a trace at its start: free and cache pages as shares of the managed pages.
 struct Start {
     big: bool,
     free: f64,
@@ -91,7 +85,7 @@ fn trace(name: String, kind: &str, start: &Start, seconds: f64) -> Trace {
         name,
         kind: kind.to_owned(),
         machine,
-        // Nothing free but what kswapd leaves: the state of a machine that has run for a while.
+        // A machine that has run for a while has no more free pages than kswapd leaves.
         free: match start.free {
             0.0 => high.round(),
             share => (machine.managed * share).round(),
@@ -103,14 +97,14 @@ fn trace(name: String, kind: &str, start: &Start, seconds: f64) -> Trace {
 }
 
 impl Trace {
-    /// Every row, with its time in seconds.
+    /// Changes every row by its time in seconds.
     fn each(&mut self, mut change: impl FnMut(f64, &mut Demand)) {
         for (index, row) in self.rows.iter_mut().enumerate() {
             change(index as f64 / HZ, row);
         }
     }
 
-    /// The little that every machine does: `pages` a second come and go.
+    /// Adds the load of an idle machine: `pages` a second come and go.
     fn hum(mut self, random: &mut Random, pages: f64) -> Self {
         self.each(|_, row| {
             row.anon += random.exponential(pages);
@@ -138,7 +132,7 @@ fn drain(random: &mut Random, mb_s: f64, anon: bool) -> Trace {
     };
     let rate = mb_s * MB;
     let quiet_s = random.between(300.0, 900.0);
-    // Of anonymous memory only a part of the cache may be asked for, or nothing is left.
+    // Anonymous memory may take a part of the cache alone, or none is left to reclaim.
     let fall_s = start.free * 6_291_456.0 / rate;
     let stream_s = match anon {
         true => fall_s + random.between(0.3, 0.7) * start.cache * 6_291_456.0 / rate,
@@ -157,7 +151,7 @@ fn drain(random: &mut Random, mb_s: f64, anon: bool) -> Trace {
     trace.hum(random, 32.0)
 }
 
-/// Teeth: memory is taken steadily and given back at once; `depth` of the free pages are taken.
+/// A saw: memory is taken steadily and given back at once. `depth` is the taken share of the free pages.
 fn saw(random: &mut Random, name: &str, kind: &str, depth: f64) -> Trace {
     let start = Start {
         big: false,
@@ -202,7 +196,7 @@ fn plateau(random: &mut Random, name: &str, given_back: bool) -> Trace {
     trace.hum(random, 32.0)
 }
 
-/// Nothing but the hum.
+/// An idle machine: only the hum.
 fn idle(random: &mut Random, name: &str, big: bool) -> Trace {
     let start = Start {
         big,
@@ -329,9 +323,9 @@ fn fragmentation(random: &mut Random, name: &str, big: bool, ramp: bool) -> Trac
     trace.hum(random, if big { 1500.0 } else { 60.0 })
 }
 
-/// Traces of every kind, their names those of the given ones and the seed.
+/// A trace of every kind; each name ends in the seed.
 pub fn all(seed: u64) -> Vec<Trace> {
-    let mut random = Random(seed);
+    let mut random = Random(SplitMix64::new(seed));
     let r = &mut random;
     let quiet_s = r.between(60.0, 200.0);
     let mut traces = vec![

@@ -1,12 +1,14 @@
-//! One node's free pages: how the kernel answers to demand.
+//! A model of one memory node: how the kernel's reclaim answers to demand for free pages.
 //!
-//! The specification is `predict/model.h` of the project's shared material, written anew here. Pages
-//! of 4 KiB, seconds. It ranks controllers; it proves nothing about a real machine.
+//! Amounts are pages of 4 KiB, times are seconds. The gap between the min and the low watermark is
+//! max(min/4, managed*WSF/10000), and as large between low and high. kswapd wakes below low and stops
+//! at high. An allocation that would leave less than min stalls and reclaims directly. The model
+//! ranks controllers; it proves nothing about a real machine.
 
 /// Orders of the buddy allocator in the model: 0 to 10.
 pub const ORDERS: usize = 11;
 
-/// The machine.
+/// A machine: the size of its node, and the speed of its reclaim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// Managed pages.
@@ -17,11 +19,11 @@ pub struct Machine {
     pub kswapd_rate: f64,
     /// Pages a second that direct reclaim can free.
     pub direct_rate: f64,
-    /// Cache pages that no reclaim gets.
+    /// Cache pages that reclaim never frees.
     pub cache_floor: f64,
 }
 
-/// What is asked of free memory: pages a second, and the fragmented share's change a second.
+/// The demand for free memory in pages a second, and the change of the fragmented share a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demand {
     pub anon: f64,
@@ -50,25 +52,25 @@ pub struct Kernel {
     pub asked_steal: f64,
     pub stall_s: f64,
     pub stall_pages: f64,
-    /// Pages asked for and not yet given.
+    /// Pages that allocations wait for.
     pub backlog: f64,
     pub allocated: f64,
-    /// Nothing was left to reclaim while an allocation waited.
+    /// Whether an allocation has waited while no page could be reclaimed.
     pub out_of_memory: bool,
-    /// Pages that the controller asked for and that are not yet freed.
+    /// Pages that the controller has requested and that are not yet freed.
     pub asked: f64,
     pub asked_rate: AskedRate,
 }
 
-/// Not in model.h: at what rate a write to the node's `reclaim` file (or `memory.reclaim`) frees
-/// pages, beside kswapd.
+/// The rate at which a write to the node's `reclaim` file (or to `memory.reclaim`) frees pages, beside
+/// kswapd.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AskedRate {
-    /// kswapd's: the writer is one thread in the same code, with nothing else to do.
+    /// kswapd's rate: the writer is one thread in the same code.
     #[default]
     Kswapd,
-    /// What direct reclaim has left over of its own in this step: the writer is one more of those
-    /// who reclaim in their own context.
+    /// The part of direct reclaim's rate that is unused in this step: the writer is one more thread
+    /// that reclaims for itself.
     Direct,
 }
 
@@ -100,7 +102,7 @@ impl Kernel {
         kernel
     }
 
-    /// A write of vm.watermark_scale_factor: mm/page_alloc.c's `__setup_per_zone_wmarks`.
+    /// Sets vm.watermark_scale_factor. The watermarks follow as in `__setup_per_zone_wmarks` (mm/page_alloc.c).
     pub fn set_wsf(&mut self, wsf: u32) {
         let machine = self.machine;
         let gap = (machine.managed * f64::from(wsf) / 10_000.0).max(machine.min / 4.0);
@@ -109,14 +111,14 @@ impl Kernel {
         self.high = machine.min + 2.0 * gap;
     }
 
-    /// What reclaim may take in `dt` seconds at `rate`.
+    /// Pages that reclaim can free in `dt` seconds at `rate`.
     fn reclaimable(&self, rate: f64, dt: f64) -> f64 {
         (rate * dt)
             .min(self.cache - self.machine.cache_floor)
             .max(0.0)
     }
 
-    /// `dt` seconds under `demand`.
+    /// Lets `dt` seconds pass under `demand`.
     pub fn step(&mut self, dt: f64, demand: Demand) {
         let freed = (demand.freed * dt).min(self.anon);
         self.anon -= freed;
@@ -174,7 +176,7 @@ impl Kernel {
         self.phi = (self.phi + demand.dphi * dt).clamp(0.02, 1.0);
     }
 
-    /// Frees up to `budget` of what the controller asked for.
+    /// Frees up to `budget` of the pages that the controller requested.
     fn serve_asked(&mut self, budget: f64) {
         if self.asked <= 0.0 {
             return;
@@ -190,7 +192,7 @@ impl Kernel {
         self.asked -= reclaimed;
     }
 
-    /// Not in model.h: compaction, which halves the fragmented share (as `CompactNode` leaves it).
+    /// Compaction, which halves the fragmented share, as the policy's `CompactNode` expects.
     pub fn compact(&mut self) {
         self.phi = (self.phi * 0.5).max(0.02);
     }

@@ -1,16 +1,20 @@
 //! The closed loop: demand traces through a model of the kernel, under a controller.
 //!
-//! * [`demand`]: traces in and out; [`generate`] makes fresh ones of the same kinds.
-//! * [`kernel`]: the model of one node.
-//! * [`closed`]: runs a trace under a controller and sums up.
-//! * [`sight`]: what the policy sees of the model, and what its actions do to it.
-//! * [`score`]: which exhaustions a straight line could have foretold, and which the policy did.
-pub mod closed;
+//! * [`demand`] reads and writes traces; [`generate`] makes fresh ones of the same kinds.
+//! * [`kernel`] is the model of one memory node.
+//! * [`controller`] names the controllers; [`closed_loop`] runs a trace under one and sums up.
+//! * [`observer`] shows the model to the policy.
+//! * [`score`] compares the policy's forecasts with those of a straight line.
+pub mod closed_loop;
+mod constants;
+pub mod controller;
 pub mod demand;
 pub mod generate;
 pub mod kernel;
+pub mod observer;
 pub mod score;
-pub mod sight;
 
-pub use closed::{run, Controller, Row};
+pub use closed_loop::{run, Row};
+pub use controller::Controller;
 pub use demand::Trace;
+pub use observer::Settings;

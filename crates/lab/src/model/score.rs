@@ -1,65 +1,66 @@
-//! What was foretold, and what could have been.
+//! Scores the policy's forecasts against those of a straight line.
 //!
-//! Measured in the open loop: the policy watches the trace under the kernel's default and none of
-//! its actions is done, for where it acts the crossing that it foretold does not come.
-use super::closed::{DEFAULT_WSF, STEP_S, WINDOW_S};
+//! The score is measured in the open loop: the policy observes the trace under the kernel's default, and
+//! its actions are not carried out. Where the policy acts, the forecast crossing never comes.
+use super::constants::{DEFAULT_WSF, STEP_S, WINDOW_S};
 use super::demand::Trace;
 use super::kernel::Kernel;
-use super::sight::{Settings, Sight};
+use super::observer::{Observer, Settings};
 use policy::Decision;
 use serde::Serialize;
 
 /// The forecast's score.
 #[derive(Clone, Debug, Serialize)]
 pub struct Score {
-    /// Exhaustions (free pages fall to kswapd's watermarks, below high) that a straight line foretells: see [`Forecasts::score`].
+    /// Exhaustions that a straight line forecasts, as [`Forecasts::score`] tests. Free pages are exhausted
+    /// when they fall below kswapd's high watermark.
     pub reclaim_episodes: usize,
-    /// Those that the policy foretold before they came.
+    /// Those of these exhaustions that the policy forecast.
     pub predicted: usize,
-    /// Of the seconds outside of crossings, the percent at which one was foretold.
+    /// The share of the seconds outside of crossings in which the policy forecast a crossing, in percent.
     pub false_positive_pct: f64,
-    /// Between the first word and the crossing, of those foretold. `null`: none was.
+    /// The median of the seconds between a forecast and its crossing; `null` without a forecast.
     pub lead_s_median: Option<f64>,
+    /// The seconds between each forecast and its crossing, sorted.
     pub leads_s: Vec<f64>,
 }
 
-/// Free pages and the policy's word, ten times a second, with nobody acting.
+/// Free pages and the policy's forecasts, ten times a second, while no controller acts.
 pub struct Forecasts {
     free: Vec<f64>,
-    /// Did kswapd wake in this tenth? Within a step it may have refilled already.
+    /// Whether kswapd woke in this tenth. It may have refilled free pages within the tenth.
     woke: Vec<bool>,
     predicted: Vec<bool>,
     managed: f64,
     high: f64,
 }
 
-/// A stay below high.
+/// A stay of the free pages below the high watermark.
 struct Stay {
     crossing: usize,
     end: usize,
-    /// The free pages had stood well above before: not the one that the trace starts in.
+    /// Whether the free pages stood well above before. They did not where the trace begins in the stay.
     ahead: bool,
 }
 
 /// Points a second.
 const HZ: usize = 10;
-/// A crossing is one when the free pages stood so much of the managed pages above high since the
-/// last one.
+/// The share of the managed pages by which free pages must stand above high before a crossing counts.
 const RECOVERED: f64 = 0.01;
-/// Lines are drawn through so many seconds of the fall, or what there is of it, and end a fifth of
-/// that before the crossing: a noisy fall shows itself only from further away.
+/// The lengths in seconds of the parts of the fall through which lines are drawn. A line ends a fifth
+/// of its length before the crossing. A noisy fall shows only over a longer part.
 const LINES_S: [usize; 4] = [10, 30, 60, 120];
-/// How much faster than before a burst falls.
+/// The factor by which the last second of a burst falls faster than the seconds before.
 const BURST: f64 = 5.0;
-/// It must meet high between a third of the time that was left and three times that.
+/// A line must meet the high watermark within this factor of the real time to the crossing.
 const FACTOR: f64 = 3.0;
-/// The trace's last seconds, in which a word may be about what comes after its end.
+/// The trace's last seconds: a forecast there may be about the time after the trace's end.
 const UNKNOWN_S: usize = 60;
-/// Seconds before a crossing in which a word about it is no false alarm.
+/// The seconds before a crossing in which a forecast of it is no false alarm.
 const FORETELLING_S: usize = 120;
 
 impl Forecasts {
-    /// Runs the trace under the default with the policy looking on.
+    /// Runs the trace under the kernel's default while the policy observes.
     pub fn open_loop(trace: &Trace, level: u8, settings: &Settings) -> Self {
         let mut kernel = Kernel::new(
             trace.machine,
@@ -68,9 +69,9 @@ impl Forecasts {
             trace.phi,
             DEFAULT_WSF,
         );
-        let mut sight = Sight::new(trace, level, settings);
+        let mut observer = Observer::new(level, settings);
         let mut decision = Decision::default();
-        let (mut wake_s, mut stalled_s, mut word) = (0.0, 0.0, false);
+        let (mut wake_s, mut stalled_s, mut predicted) = (0.0, 0.0, false);
         let mut forecasts = Forecasts {
             free: Vec::with_capacity(trace.rows.len()),
             woke: Vec::with_capacity(trace.rows.len()),
@@ -83,8 +84,8 @@ impl Forecasts {
             for step in 0..HZ {
                 let now_s = (index * HZ + step) as f64 * STEP_S;
                 if now_s + 1e-9 >= wake_s || kernel.stall_s - stalled_s >= WINDOW_S {
-                    sight.look(now_s, &kernel, &mut decision);
-                    word = decision.summary.nodes.iter().any(|node| node.predicted);
+                    observer.sample(now_s, &kernel, &mut decision);
+                    predicted = decision.summary.nodes.iter().any(|node| node.predicted);
                     wake_s = now_s + decision.next_sample_s;
                     stalled_s = kernel.stall_s;
                 }
@@ -92,12 +93,12 @@ impl Forecasts {
             }
             forecasts.free.push(kernel.free);
             forecasts.woke.push(kernel.kswapd_wakes > wakes);
-            forecasts.predicted.push(word);
+            forecasts.predicted.push(predicted);
         }
         forecasts
     }
 
-    /// Stays below high: from the crossing until the free pages have recovered.
+    /// The stays below high: each from its crossing until the free pages have recovered.
     fn stays(&self) -> Vec<Stay> {
         let recovered = self.high + RECOVERED * self.managed;
         let mut stays = Vec::new();
@@ -124,10 +125,10 @@ impl Forecasts {
         stays
     }
 
-    /// Would a straight line through the fall, drawn in time, have met high at about the right time?
-    /// Of a burst that starts in the last seconds none would.
+    /// Whether a straight line through the fall, drawn in time, meets high at about the right time. No
+    /// line does for a burst that starts in the last seconds.
     fn predictable(&self, crossing: usize, since: usize) -> bool {
-        // A burst: the last second took five times what the seconds before it took each.
+        // A burst: the last second takes five times as much as each of the seconds before.
         let at = |seconds: usize| crossing.saturating_sub(seconds * HZ).max(since);
         let (start, last) = (at(10), at(1));
         let each = (self.free[start] - self.free[last]) * HZ as f64 / (last - start).max(1) as f64;
@@ -147,7 +148,7 @@ impl Forecasts {
         })
     }
 
-    /// The crossings, those foretold, and false alarms.
+    /// Counts the crossings, the forecast crossings, and false alarms.
     pub fn score(&self) -> Score {
         let stays = self.stays();
         let (mut episodes, mut leads) = (0, Vec::new());
@@ -168,7 +169,7 @@ impl Forecasts {
                 .unwrap_or(since);
             if armed && self.predictable(crossing, top) {
                 episodes += 1;
-                // The word must stand without a break until the crossing, or be the last one.
+                // The forecast must stand without a break until the crossing.
                 let mut first = crossing;
                 while first > ahead && self.predicted[first - 1] {
                     first -= 1;
@@ -179,7 +180,21 @@ impl Forecasts {
             }
             since = end;
         }
-        // Nobody knows whether the last words were right.
+        let predicted = leads.len();
+        leads.sort_unstable_by(f64::total_cmp);
+        Score {
+            reclaim_episodes: episodes,
+            predicted,
+            false_positive_pct: self.false_positive_pct(&inside),
+            lead_s_median: (predicted > 0)
+                .then(|| (leads[(predicted - 1) / 2] + leads[predicted / 2]) / 2.0),
+            leads_s: leads,
+        }
+    }
+
+    /// The share of seconds outside of crossings in which a crossing was forecast, in percent.
+    fn false_positive_pct(&self, inside: &[bool]) -> f64 {
+        // Whether the trace's last forecasts are right is unknown.
         let known = self.free.len().saturating_sub(UNKNOWN_S * HZ);
         let seconds = (0..known).step_by(HZ).filter(|&at| !inside[at]);
         let (mut all, mut wrong) = (0u32, 0u32);
@@ -187,18 +202,9 @@ impl Forecasts {
             all += 1;
             wrong += u32::from(self.predicted[at]);
         }
-        let predicted = leads.len();
-        leads.sort_unstable_by(f64::total_cmp);
-        Score {
-            reclaim_episodes: episodes,
-            predicted,
-            false_positive_pct: match all {
-                0 => 0.0,
-                _ => (1e4 * f64::from(wrong) / f64::from(all)).round() / 100.0,
-            },
-            lead_s_median: (predicted > 0)
-                .then(|| (leads[(predicted - 1) / 2] + leads[predicted / 2]) / 2.0),
-            leads_s: leads,
+        match all {
+            0 => 0.0,
+            _ => (1e4 * f64::from(wrong) / f64::from(all)).round() / 100.0,
         }
     }
 }

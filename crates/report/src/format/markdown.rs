@@ -1,80 +1,111 @@
-//! `report.md`: GitHub's Markdown.
+//! `report.md`: GitHub's Markdown, in the order of the page.
+use super::phrases::{figure, headline, run};
 use super::table::{Cell, Table, Tone};
+use super::tables::{self, comparisons, curves};
 use super::text::{fenced, markdown as esc};
-use super::{comparisons, curves, number, tables, text, words};
+use super::{number, text};
 use crate::Study;
 use std::fmt::Write;
 
 /// The whole report.
 pub fn markdown(study: &Study) -> String {
-    let run = &study.run;
-    let mut out = format!("# {}\n\n", esc(&run.title));
-    let _ = writeln!(
-        out,
-        "Experiment {} · {} · hotset {} · {} arms × {} repetitions\n",
-        esc(&run.experiment),
-        number::date(run.started),
-        esc(&run.hotset_version),
-        study.arms.len(),
-        run.repetitions
-    );
-    let verdict: Vec<String> = words::verdict(study).iter().map(|s| esc(s)).collect();
-    let _ = writeln!(out, "**{}** {}\n", verdict[0], verdict[1..].join(" "));
-    if !run.about.trim().is_empty() {
-        let _ = writeln!(out, "{}\n", text::clean(run.about.trim()));
-    }
-    out.push_str("## Figures\n\n");
-    bullets(&mut out, &words::caution(study));
-    for one in tables::main(study) {
-        table(&mut out, &one, 3);
-    }
-    out.push_str(
-        "Median of the trials [95 % confidence interval of the mean], then the ratio to the arm's \
-         baseline.\n\n",
-    );
-    if !study.curves.is_empty() {
-        out.push_str("## Curves\n\n");
-        for one in curves::tables(study) {
-            table(&mut out, &one, 3);
-        }
-        out.push_str("Mean of the trials [95 % confidence interval of the mean].\n\n");
-    }
-    if !study.comparisons.is_empty() {
-        out.push_str("## Beside what was published\n\n");
-        for one in comparisons::tables(study) {
-            table(&mut out, &one, 3);
-        }
-        let _ = writeln!(out, "{}\n", words::COMPARED);
-    }
-    if !study.promises.is_empty() {
-        out.push_str("## Promises\n\n");
-        rows(&mut out, &tables::promises(study));
-    }
-    if let Some(failures) = tables::failures(study) {
-        out.push_str("## Trials that did not end well\n\n");
-        rows(&mut out, &failures);
-        for failure in &study.failures {
-            let _ = writeln!(
-                out,
-                "Console of {}, {}, its last lines:\n\n{}",
-                esc(study.label(&failure.arm)),
-                esc(&words::repetition(failure)),
-                fenced(&failure.console_tail.join("\n"))
-            );
-        }
-    }
-    out.push_str("## All statistics\n\n");
-    rows(&mut out, &tables::full(study));
-    out.push_str("## Arms and test bed\n\n");
-    rows(&mut out, &tables::arms(study));
-    rows(&mut out, &tables::bed(study));
-    out.push_str("## Reproduce\n\n");
-    out.push_str(&fenced(&run.command));
-    out.push_str("\n## How the numbers are made\n\n");
-    bullets(&mut out, &words::method(study));
+    let mut out = String::new();
+    head(&mut out, study);
+    results(&mut out, study);
+    failures(&mut out, study);
+    figures(&mut out, study);
+    measured(&mut out, study);
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
+}
+
+fn head(out: &mut String, study: &Study) {
+    let facts = &study.run;
+    let _ = writeln!(out, "# {}\n", esc(&facts.title));
+    if let Some(found) = headline::headline(study) {
+        let _ = writeln!(out, "{}\n", esc(&found.sentence()));
+    }
+    let sentences: Vec<String> = headline::summary(study).iter().map(|s| esc(s)).collect();
+    let _ = writeln!(out, "**{}** {}\n", sentences[0], sentences[1..].join(" "));
+    let _ = writeln!(
+        out,
+        "{} · {} arms × {} · {} · {} · hotset {}\n",
+        esc(&facts.bed.name),
+        study.arms.len(),
+        run::repetitions(study),
+        esc(&facts.experiment),
+        number::date(facts.started),
+        esc(&facts.hotset_version)
+    );
+}
+
+fn results(out: &mut String, study: &Study) {
+    if !study.curves.is_empty() {
+        out.push_str("## Curves\n\n");
+        for one in curves::tables(study) {
+            table(out, &one);
+        }
+        out.push_str("Each cell is the mean of the trials, with its spread.\n\n");
+    }
+    if !study.promises.is_empty() {
+        out.push_str("## Promises\n\n");
+        rows(out, &tables::promises(study));
+    }
+}
+
+fn failures(out: &mut String, study: &Study) {
+    let Some(found) = tables::run::failures(study) else {
+        return;
+    };
+    out.push_str("## Trials that did not end well\n\n");
+    rows(out, &found);
+    for failure in &study.failures {
+        let _ = writeln!(
+            out,
+            "Last lines of the console: {}, {}\n\n{}",
+            esc(study.label(&failure.arm)),
+            esc(&run::repetition(failure)),
+            fenced(&failure.console_tail.join("\n"))
+        );
+    }
+}
+
+fn figures(out: &mut String, study: &Study) {
+    if !study.figures.is_empty() {
+        out.push_str("## Figures\n\n");
+        let _ = writeln!(out, "{}\n", esc(&figure::legend(study)));
+        for one in tables::figures(study, tables::PAGE_WIDE) {
+            table(out, &one);
+        }
+        bullets(out, &figure::left_out(study));
+    }
+    bullets(out, &run::caution(study));
+    if !study.comparisons.is_empty() {
+        out.push_str("## Beside published figures\n\n");
+        for one in comparisons::tables(study) {
+            table(out, &one);
+        }
+        let _ = writeln!(out, "{}\n", figure::COMPARED);
+    }
+    if figure::shown(study).next().is_some() {
+        out.push_str("## All statistics\n\n");
+        rows(out, &tables::statistics(study));
+    }
+}
+
+fn measured(out: &mut String, study: &Study) {
+    let about = study.run.about.trim();
+    out.push_str("## How it was measured\n\n");
+    if !about.is_empty() {
+        let _ = writeln!(out, "{}\n", text::clean(about));
+    }
+    rows(out, &tables::run::arms(study));
+    rows(out, &tables::run::bed(study));
+    out.push_str("The command:\n\n");
+    out.push_str(&fenced(&study.run.command));
+    out.push_str("\n## How the numbers are made\n\n");
+    bullets(out, &figure::method(study));
 }
 
 fn bullets(out: &mut String, sentences: &[String]) {
@@ -86,8 +117,8 @@ fn bullets(out: &mut String, sentences: &[String]) {
     }
 }
 
-fn table(out: &mut String, table: &Table, level: usize) {
-    let _ = writeln!(out, "{} {}\n", "#".repeat(level), esc(&table.caption));
+fn table(out: &mut String, table: &Table) {
+    let _ = writeln!(out, "### {}\n", esc(&table.caption));
     rows(out, table);
 }
 
@@ -119,11 +150,12 @@ fn rows(out: &mut String, table: &Table) {
         }
         out.push('\n');
     }
+    bullets(out, &table.notes);
 }
 
 fn cell(cell: &Cell) -> String {
     let tone = |text: &str, tone: Tone| match tone {
-        Tone::Good | Tone::Bad | Tone::Gap => format!("**{}**", esc(text)),
+        Tone::Good | Tone::Bad => format!("**{}**", esc(text)),
         Tone::Plain | Tone::Faint => esc(text),
     };
     let mut parts = Vec::new();

@@ -1,17 +1,10 @@
-//! A study made readable: a page, a Markdown file, a terminal's text.
-pub mod about;
-mod bars;
-mod comparisons;
-mod curves;
+//! A study as a page, a Markdown file, and text for a terminal.
+pub mod charts;
 pub mod html;
-pub mod line_chart;
 pub mod markdown;
 pub mod number;
-pub mod plot;
-pub mod sheet;
-pub mod svg;
+mod phrases;
 pub mod table;
 pub mod tables;
 pub mod terminal;
 pub mod text;
-pub mod words;

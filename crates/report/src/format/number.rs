@@ -1,7 +1,7 @@
-//! Numbers as people read them.
+//! Numbers and dates as text.
 
-/// Three significant digits, four from 1,000 up, thousands separated: more would be precision that
-/// a handful of repetitions cannot give. Whole numbers below 1,000 stay whole.
+/// A number with three significant digits, or four from 1,000 up, and separated thousands. A few
+/// repetitions cannot give more precision. Whole numbers below 1,000 stay whole.
 pub fn plain(x: f64) -> String {
     if !x.is_finite() {
         return if x.is_nan() {
@@ -32,7 +32,7 @@ pub fn plain(x: f64) -> String {
     format!("{sign}{}", thousands(&format!("{rounded:.decimals$}")))
 }
 
-/// Every digit of it, thousands separated.
+/// A count with all its digits and separated thousands.
 pub fn count(x: u64) -> String {
     thousands(&x.to_string())
 }
@@ -53,25 +53,26 @@ fn thousands(digits: &str) -> String {
     out
 }
 
-/// What a value is multiplied by to be shown in its unit's [`name`].
+/// The factor from a recorded value to the value that is shown with the unit's [`name`].
 pub fn factor(unit: &str) -> f64 {
     match unit {
         "%" => 100.0,
-        "us" => 1e-3,
+        "us" | "us/s" => 1e-3,
         _ => 1.0,
     }
 }
 
-/// The unit that is shown. The kernel's totals of pressure are microseconds, which nobody can read
-/// where a machine waited for seconds.
+/// The name of the unit that is shown. Pressure totals of the kernel are in microseconds; the
+/// report shows milliseconds, since a machine under pressure waits for seconds.
 pub fn name(unit: &str) -> &str {
     match unit {
         "us" => "ms",
+        "us/s" => "ms/s",
         _ => unit,
     }
 }
 
-/// With its unit: `97.1 %`, `1,234 ms`. No line breaks between the two.
+/// A value with its unit, such as `97.1 %` or `1,234 ms`. No line breaks between the two.
 pub fn value(x: f64, unit: &str) -> String {
     let number = plain(x * factor(unit));
     if unit.is_empty() {
@@ -81,7 +82,8 @@ pub fn value(x: f64, unit: &str) -> String {
     }
 }
 
-/// `0.95–0.98`; with a word between where a minus sign would mislead.
+/// Two ends, such as `0.95–0.98`. Negative ends have “to” between them, since a dash would look like
+/// a minus sign.
 pub fn range(low: f64, high: f64, unit: &str) -> String {
     let (low, high) = (plain(low * factor(unit)), plain(high * factor(unit)));
     if low.starts_with('−') || high.starts_with('−') {
@@ -91,59 +93,41 @@ pub fn range(low: f64, high: f64, unit: &str) -> String {
     }
 }
 
-/// `1.98×`.
+/// A ratio, such as `1.98×`.
 pub fn times(x: f64) -> String {
     format!("{}×", plain(x))
 }
 
-/// The same of what is promised: close to 1 to four places, for a bound can be a thousandth away.
+/// The ratio of a promise. Close to 1 it has four places, since its bound can be a thousandth away.
 pub fn times_promised(x: f64) -> String {
     if (x - 1.0).abs() >= 0.01 {
         return times(x);
     }
+    bound_times(x)
+}
+
+/// The bound of a ratio, to four places and without their zeros: `0.25×`.
+pub fn bound_times(x: f64) -> String {
     let exact = format!("{x:.4}");
     let short = exact.trim_end_matches('0').trim_end_matches('.');
     format!("{short}×")
 }
 
-/// `2026-11-21 02:28 UTC` of seconds since the epoch.
+/// The date of a time in seconds since the epoch, such as `2026-11-21 02:28 UTC`.
 pub fn date(epoch_s: u64) -> String {
-    let [year, month, day, hour, minute, _] = civil(epoch_s);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+    formatted(epoch_s, "%Y-%m-%d %H:%M UTC")
 }
 
-/// `20261121-022803` of seconds since the epoch, in UTC, for names of folders.
+/// The same time as a name of a folder, in UTC: `20261121-022803`.
 pub fn stamp(epoch_s: u64) -> String {
-    let [year, month, day, hour, minute, second] = civil(epoch_s);
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
+    formatted(epoch_s, "%Y%m%d-%H%M%S")
 }
 
-/// Year, month, day, hour, minute and second in UTC.
-fn civil(epoch_s: u64) -> [u64; 6] {
-    let (mut day, second) = (epoch_s / 86_400, epoch_s % 86_400);
-    let leap = |y: u64| (y.is_multiple_of(4) && !y.is_multiple_of(100)) || y.is_multiple_of(400);
-    let mut year = 1970;
-    while day >= 365 + u64::from(leap(year)) {
-        day -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    [
-        year,
-        month,
-        day + 1,
-        second / 3600,
-        second % 3600 / 60,
-        second % 60,
-    ]
+/// A time beyond the year 9999 becomes the epoch.
+fn formatted(epoch_s: u64, format: &str) -> String {
+    let second = i64::try_from(epoch_s).unwrap_or(i64::MAX);
+    let time = jiff::Timestamp::from_second(second).unwrap_or_default();
+    time.strftime(format).to_string()
 }
 
 #[cfg(test)]
@@ -151,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sensible_digits() {
+    fn a_number_has_three_or_four_significant_digits() {
         for (x, known) in [
             (0.0, "0"),
             (5.0, "5"),
@@ -176,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn units_ranges_and_ratios() {
+    fn units_ranges_and_ratios_read_as_expected() {
         assert_eq!(value(0.9712, "%"), "97.1\u{a0}%");
         assert_eq!(value(12.0, "ms"), "12\u{a0}ms");
         assert_eq!(value(13_230_000.0, "us"), "13,230\u{a0}ms");
@@ -191,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn dates() {
+    fn dates_are_in_utc() {
         assert_eq!(date(0), "1970-01-01 00:00 UTC");
         assert_eq!(date(951_782_400), "2000-02-29 00:00 UTC");
         assert_eq!(stamp(951_827_696), "20000229-123456");

@@ -1,6 +1,7 @@
-//! A table before it is HTML, Markdown or text.
+//! A table, before it becomes HTML, Markdown or text.
 
-/// What a piece of text says of the result; formats colour it, and the words say it too.
+/// The meaning of a text for the result. Formats show the tone as a colour. The text has the same meaning,
+/// so the colour never stands alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]
@@ -8,15 +9,14 @@ pub enum Tone {
     Good,
     Bad,
     Faint,
-    /// A sentence on what is missing: as bad as `Bad`, but long.
-    Gap,
 }
 
+/// One cell: a text, and smaller ones below it.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     pub main: String,
     pub tone: Tone,
-    /// Second and further lines, smaller.
+    /// Further lines, in smaller print.
     pub small: Vec<(String, Tone)>,
     pub numeric: bool,
 }
@@ -47,25 +47,78 @@ impl Cell {
     }
 }
 
-/// The first cell of a row is its header.
+/// A row of a table; its first cell is its header.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Place of the arm among the run's, for its colour.
+    /// The arm's place among the arms of the run, which gives its colour and marker.
     pub arm: Option<usize>,
     pub cells: Vec<Cell>,
 }
 
+/// Rows that belong together.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// Heads the group's rows; none in a table of one group.
+    /// The heading above the group's rows; none in a table of one group.
     pub title: Option<String>,
     pub rows: Vec<Row>,
 }
 
+/// A table with a caption, heads, groups of rows and notes.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     pub caption: String,
-    /// Column heads; the second string is small print, such as "higher is better".
+    /// The head of each column, and its small print, such as "higher is better".
     pub head: Vec<(String, String)>,
     pub groups: Vec<Group>,
+    /// Reasons for missing numbers, to which cells refer as `note 1`.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// A table of one group, whose heads have no small print.
+    pub fn plain(caption: &str, head: &[&str], rows: impl Iterator<Item = Row>) -> Table {
+        Table {
+            caption: caption.into(),
+            head: head
+                .iter()
+                .map(|h| (h.to_string(), String::new()))
+                .collect(),
+            groups: vec![Group {
+                title: None,
+                rows: rows.collect(),
+            }],
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// The reasons for the missing numbers of a table, each once.
+#[derive(Debug, Default)]
+pub struct Notes(Vec<String>);
+
+impl Notes {
+    /// The text by which a cell refers to this reason, such as `note 1`.
+    pub fn mark(&mut self, reason: &str) -> String {
+        let place = match self.0.iter().position(|known| known == reason) {
+            Some(place) => place,
+            None => {
+                self.0.push(reason.to_string());
+                self.0.len() - 1
+            }
+        };
+        format!("note {}", place + 1)
+    }
+
+    /// A dash in the place of a number, with its reason.
+    pub fn dash(&mut self, reason: &str) -> Cell {
+        Cell::number("–").with(self.mark(reason), Tone::Faint)
+    }
+
+    /// All reasons in order, as `Note 1: …`.
+    pub fn lines(self) -> Vec<String> {
+        let numbered = self.0.into_iter().enumerate();
+        numbered
+            .map(|(place, reason)| format!("Note {}: {reason}.", place + 1))
+            .collect()
+    }
 }

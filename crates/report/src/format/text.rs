@@ -1,7 +1,8 @@
 //! Foreign text (names, kernel messages) made harmless in each format.
 
-/// Control and direction-changing characters replaced: a console's escape sequences must neither
-/// reach a terminal nor break a page. Line feeds and tabs stay.
+/// Text without control characters and without those that change the direction of writing. A
+/// console's escape sequences must neither reach a terminal nor break a page. Line feeds and tabs
+/// stay.
 pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -15,28 +16,12 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
-/// [`clean`], on one line.
+/// Clean text on one line; see [`clean`].
 pub fn line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
-/// For HTML's and SVG's text and quoted attributes.
-pub fn html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// For Markdown's running text and table cells: one line, nothing in it is markup.
+/// Clean text on one line for Markdown's paragraphs and table cells; none of it is markup.
 pub fn markdown(text: &str) -> String {
     let mut out = String::new();
     for c in line(text).chars() {
@@ -54,7 +39,7 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
-/// A fenced block whose fence the text cannot close.
+/// A fenced block of Markdown, whose fence the text cannot close.
 pub fn fenced(text: &str) -> String {
     let text = clean(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -67,8 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_foreign_acts() {
-        assert_eq!(html("<b a=\"1\">&'"), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
+    fn foreign_text_is_never_markup() {
         assert_eq!(
             clean("\u{1b}[31mred\u{202e}\r\n"),
             "\u{fffd}[31mred\u{fffd}\u{fffd}\n"

@@ -2,22 +2,22 @@
 use super::measure;
 use super::stats;
 use super::Context;
-use raw::plan::Chart;
-use raw::record::Outcome;
+use protocol::plan::Chart;
+use protocol::record::Outcome;
 
 #[derive(Clone, Debug)]
 pub struct ChartStudy {
     pub chart: Chart,
-    /// One an arm, in the run's order.
+    /// One for each arm, in the run's order.
     pub arms: Vec<ArmLines>,
 }
 
 #[derive(Clone, Debug)]
 pub struct ArmLines {
     pub arm: String,
-    /// By repetition; trials that never reached the scene or recorded nothing have none.
+    /// The lines by repetition. A trial that never reached the scene, or recorded nothing, has none.
     pub lines: Vec<Line>,
-    /// Index into `lines` of the `ok` repetition whose mean is the (lower) median of them all.
+    /// The place in `lines` of the trial whose mean is the lower median, among those that ended `ok`.
     pub typical: Option<usize>,
 }
 
@@ -26,9 +26,9 @@ pub struct Line {
     pub repetition: u32,
     /// Whether the trial ended `ok`.
     pub ok: bool,
-    /// Seconds since the scene began, and the value.
+    /// The seconds since the scene began, and the value.
     pub points: Vec<(f64, f64)>,
-    /// Seconds since the scene began of each OOM kill.
+    /// The time of each OOM kill, in seconds since the scene began.
     pub kills: Vec<f64>,
 }
 

@@ -1,9 +1,8 @@
-//! Figures over the arms' `x`: one line a series, and promises of a whole line.
+//! Figures over the arms' `x`, with one line for each series.
 use super::figures::{self, Across};
 use super::measure::{self, Measure};
-use super::promises::{self, Bound, Found, PromiseResult};
-use super::{stats, Context};
-use raw::plan::{Curve, Judge, Promise};
+use super::Context;
+use protocol::plan::Curve;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -17,7 +16,7 @@ pub struct CurveStudy {
 pub struct CurveLine {
     pub series: String,
     pub label: String,
-    /// By rising `x`.
+    /// The points in order of rising `x`.
     pub points: Vec<CurvePoint>,
 }
 
@@ -25,7 +24,7 @@ pub struct CurveLine {
 pub struct CurvePoint {
     pub x: f64,
     pub arm: String,
-    /// (repetition, number) of each trial that gave one.
+    /// The repetition and the number of each trial that gave one.
     pub trials: Vec<(u32, f64)>,
     /// None where no trial gave a number.
     pub across: Option<Across>,
@@ -74,91 +73,9 @@ fn points(curve: &Curve, series: &str, context: &Context) -> Vec<CurvePoint> {
         CurvePoint {
             x,
             arm: arm.name.clone(),
-            across: figures::across(&numbers),
+            across: figures::across(&numbers, &curve.unit),
             trials,
         }
     };
     context.series(series).into_iter().map(point).collect()
-}
-
-/// Whether a series rises with `x`: the smallest of the steps between neighbours' means against the
-/// bound. Judged by the interval, a step counts as downward only where all of its interval, of the
-/// repetitions' own steps, does.
-pub(crate) fn rises(promise: &Promise, series: &str, context: &Context) -> PromiseResult {
-    let mut bound = promises::bound(promise);
-    if bound.at_least.is_none() && bound.at_most.is_none() {
-        bound.at_least = Some(0.0);
-    }
-    let found = steps(promise, series, bound, context);
-    promises::filled(promise, series, None, bound, found)
-}
-
-fn steps(promise: &Promise, series: &str, bound: Bound, context: &Context) -> Found {
-    let arms = context.series(series);
-    let mut reasons = Vec::new();
-    let mut points = Vec::new();
-    for (x, arm) in &arms {
-        let lost = promises::lost(arm);
-        reasons.extend(lost.iter().map(|why| format!("at {x}: {why}")));
-        let numbers = promises::numbers(promise, &promise.scene, &arm.name, context);
-        let gaps = numbers.gaps.iter();
-        reasons.extend(gaps.map(|(what, _)| format!("at {x}: {what}")));
-        points.push((*x, numbers.values));
-    }
-    if arms.len() < 2 {
-        reasons.push(format!("{} arms: there is no step", arms.len()));
-    }
-    let mut worst: Option<(f64, f64, Found)> = None;
-    for pair in points.windows(2) {
-        let [(from, below), (to, above)] = pair else {
-            continue;
-        };
-        let own: Vec<f64> = above
-            .iter()
-            .filter_map(|&(r, v)| {
-                let partner = below.iter().find(|&&(q, _)| q == r)?;
-                Some(v - partner.1)
-            })
-            .collect();
-        let Some(step) = stats::mean(&own) else {
-            continue;
-        };
-        let found = match promise.judge {
-            Judge::Value => Found {
-                value: Some(step),
-                holds: bound.admits(step),
-                ..Found::default()
-            },
-            Judge::Interval => {
-                promises::by_interval(promise, step, stats::mean_interval(&own), bound)
-            }
-        };
-        // The step that breaks the promise, else one that leaves it unsure, else the smallest.
-        let rank = |found: &Found| {
-            let kept = u8::from(found.holds) + u8::from(found.holds || found.unsure);
-            (kept, u8::from(!found.unsure))
-        };
-        let worse =
-            worst
-                .as_ref()
-                .is_none_or(|(_, _, other)| match rank(&found).cmp(&rank(other)) {
-                    std::cmp::Ordering::Equal => found.value < other.value,
-                    order => order.is_lt(),
-                });
-        if worse {
-            worst = Some((*from, *to, found));
-        }
-    }
-    let Some((from, to, mut found)) = worst else {
-        reasons.push("no data".into());
-        return Found {
-            why: reasons.join("; "),
-            ..Found::default()
-        };
-    };
-    found.holds &= reasons.is_empty();
-    reasons.push(format!("the step from {from} to {to}"));
-    reasons.extend(Some(found.why).filter(|why| !why.is_empty()));
-    found.why = reasons.join("; ");
-    found
 }

@@ -1,35 +1,40 @@
 //! The figures of each arm over its repetitions.
 use super::measure::{self, Measure, Missing};
 use super::ratio::{self, Ratio};
-use super::stats::{self, Interval};
+use super::spread::{Domain, Spread};
+use super::stats;
 use super::{ArmStudy, Context};
-use raw::plan::Figure;
+use protocol::plan::Figure;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// A figure of the plan, for every arm.
 #[derive(Clone, Debug, Serialize)]
 pub struct FigureStudy {
     pub figure: Figure,
-    /// One an arm, in the run's order.
+    /// One cell for each arm, in the run's order.
     pub cells: Vec<Cell>,
+    /// The reason why no arm of the run has a number of this figure: the metric was not recorded, or the
+    /// scene did not run. None where some trial has a number, or should have one.
+    pub unmeasured: Option<Missing>,
 }
 
-/// A figure of one arm. Numbers are as recorded: a share of 0.97 is 0.97 even where "%" is the unit.
+/// A figure of one arm. Its numbers are as recorded: with the unit "%", a share of 97 % is 0.97.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     pub arm: String,
-    /// (repetition, number) of each trial that gave one.
+    /// The repetition and the number of each trial that gave one.
     pub trials: Vec<(u32, f64)>,
     pub across: Option<Across>,
     pub pooled: Option<Pooled>,
     pub ratio: Option<Ratio>,
-    /// Why there is no ratio, where one was asked.
+    /// The reason for a missing ratio to the baseline, where the arm has a baseline.
     pub no_ratio: Option<String>,
-    /// Why `ok` trials gave no number, each reason once with its count.
+    /// Why trials that ended `ok` gave no number, each reason once with its count.
     pub gaps: Vec<Gap>,
 }
 
-/// Over the trials' numbers.
+/// Statistics of the trials' numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Across {
     pub n: usize,
@@ -37,11 +42,16 @@ pub struct Across {
     pub median: f64,
     pub min: f64,
     pub max: f64,
-    /// 95 % confidence interval of the mean; none of a single trial.
-    pub interval: Option<Interval>,
+    /// A range of two or three trials, a 95 % confidence interval of the mean from four on; none of
+    /// a single trial.
+    pub spread: Option<Spread>,
+    /// A range of two to five trials, a confidence interval of the median of at least 95 % from six
+    /// on; none of a single trial.
+    pub median_spread: Option<Spread>,
 }
 
-/// Over all single observations of all `ok` trials together; a counter gives one a trial.
+/// Statistics of all single observations of all trials that ended `ok`. A counter gives one
+/// observation for each trial.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pooled {
     pub n: usize,
@@ -51,22 +61,23 @@ pub struct Pooled {
     pub max: f64,
 }
 
+/// A reason for missing numbers, and how many trials share it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gap {
-    /// Completed by "in `trials` of `of` trials", unless it is all of them.
-    pub what: String,
+    /// The reason. Where not all trials share it, its text goes on with "in 2 of 3 trials".
+    pub reason: String,
     pub trials: usize,
     pub of: usize,
 }
 
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Gap { what, trials, of } = self;
+        let Gap { reason, trials, of } = self;
         if trials == of {
-            return f.write_str(what);
+            return f.write_str(reason);
         }
         let noun = if *of == 1 { "trial" } else { "trials" };
-        write!(f, "{what} in {trials} of {of} {noun}")
+        write!(f, "{reason} in {trials} of {of} {noun}")
     }
 }
 
@@ -75,21 +86,25 @@ pub(crate) fn study(figures: &[Figure], context: &Context) -> Vec<FigureStudy> {
         .iter()
         .map(|figure| FigureStudy {
             cells: cells(figure, context),
+            unmeasured: context.unmeasured(measure_of(figure)),
             figure: figure.clone(),
         })
         .collect()
 }
 
-fn cells(figure: &Figure, context: &Context) -> Vec<Cell> {
-    let measure = Measure {
+fn measure_of(figure: &Figure) -> Measure<'_> {
+    Measure {
         scene: &figure.scene,
         metric: &figure.metric,
         statistic: figure.statistic,
-    };
+    }
+}
+
+fn cells(figure: &Figure, context: &Context) -> Vec<Cell> {
     let mut cells: Vec<Cell> = context
         .arms
         .iter()
-        .map(|arm| cell(arm, measure, context))
+        .map(|arm| cell(arm, measure_of(figure), &figure.unit, context))
         .collect();
     for place in 0..cells.len() {
         let Some(name) = &context.arms[place].baseline else {
@@ -104,12 +119,12 @@ fn cells(figure: &Figure, context: &Context) -> Vec<Cell> {
     cells
 }
 
-fn cell(arm: &ArmStudy, measure: Measure, context: &Context) -> Cell {
+fn cell(arm: &ArmStudy, measure: Measure, unit: &str, context: &Context) -> Cell {
     let mut trials = Vec::new();
     let mut pool = Vec::new();
     let mut missing: BTreeMap<Missing, usize> = BTreeMap::new();
     for trial in context.trials.iter().filter(|t| t.arm == arm.name) {
-        if trial.outcome != raw::record::Outcome::Ok {
+        if trial.outcome != protocol::record::Outcome::Ok {
             continue;
         }
         match measure::number(trial, measure, context.known) {
@@ -121,7 +136,7 @@ fn cell(arm: &ArmStudy, measure: Measure, context: &Context) -> Cell {
     let numbers: Vec<f64> = trials.iter().map(|&(_, v)| v).collect();
     Cell {
         arm: arm.name.clone(),
-        across: across(&numbers),
+        across: across(&numbers, unit),
         pooled: pooled(&pool),
         trials,
         ratio: None,
@@ -129,7 +144,7 @@ fn cell(arm: &ArmStudy, measure: Measure, context: &Context) -> Cell {
         gaps: missing
             .into_iter()
             .map(|(why, trials)| Gap {
-                what: why.to_string(),
+                reason: why.to_string(),
                 trials,
                 of: arm.ok as usize,
             })
@@ -137,14 +152,16 @@ fn cell(arm: &ArmStudy, measure: Measure, context: &Context) -> Cell {
     }
 }
 
-pub(crate) fn across(numbers: &[f64]) -> Option<Across> {
+/// Statistics of the trials' numbers; none of no numbers. The unit decides the domain of the spread.
+pub(crate) fn across(numbers: &[f64], unit: &str) -> Option<Across> {
     Some(Across {
         n: numbers.len(),
         mean: stats::mean(numbers)?,
         median: stats::median(numbers)?,
         min: stats::min(numbers)?,
         max: stats::max(numbers)?,
-        interval: stats::mean_interval(numbers),
+        spread: Spread::of(numbers, Domain::of(numbers, unit)),
+        median_spread: Spread::of_median(numbers),
     })
 }
 

@@ -1,11 +1,12 @@
-//! One number from one trial: what a figure or a promise measures.
-use raw::plan::Statistic;
-use raw::record::{SceneRecord, Trial};
+//! One number from one trial, as a figure or a promise measures it.
+use protocol::plan::Statistic;
+use protocol::record::{SceneRecord, Trial};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 use super::stats;
 
-/// What is measured.
+/// The measure of a figure or a promise in a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure<'a> {
     pub scene: &'a str,
@@ -13,12 +14,13 @@ pub struct Measure<'a> {
     pub statistic: Statistic,
 }
 
-/// Why a trial has no number. Displayed as the part of a sentence that precedes "in 3 of 5 trials".
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The reason why a trial has no number. The text can be followed by "in 3 of 5 trials".
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Missing {
-    /// The scene is not in the trial.
+    /// The trial has no such scene.
     NoScene(String),
-    /// The scene ran, but saw none of these.
+    /// The scene ran, and recorded no value of this metric.
     NoValue(String),
     /// The statistic cannot be taken of this kind of metric.
     Unfit(String),
@@ -37,8 +39,8 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// Names that some trial of the run observed or sampled. They tell "not once in this trial" from
-/// "no such metric".
+/// The names of all metrics that some trial of the run observed or sampled. A metric among them that
+/// a trial lacks counts as observed zero times there.
 pub fn series_names(trials: &[Trial]) -> BTreeSet<&str> {
     let observed = trials
         .iter()
@@ -48,7 +50,7 @@ pub fn series_names(trials: &[Trial]) -> BTreeSet<&str> {
     observed.chain(gauges).map(String::as_str).collect()
 }
 
-/// The (t_ms, value) of an observation, or else of a gauge, within a scene of a trial.
+/// The times in milliseconds and the values of an observation, or else of a gauge, within a scene.
 pub fn series(trial: &Trial, scene: &SceneRecord, metric: &str) -> Option<Vec<(f64, f64)>> {
     if let Some(points) = scene.observations.get(metric) {
         return Some(points.clone());
@@ -62,7 +64,7 @@ pub fn scene<'a>(trial: &'a Trial, name: &str) -> Option<&'a SceneRecord> {
     trial.scenes.iter().find(|s| s.name == name)
 }
 
-/// The values that go into the number: all of an observation's, or the counter's one.
+/// The values behind the number: all values of an observation, or the single one of a counter.
 pub fn values(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<Vec<f64>, Missing> {
     let scene = scene(trial, m.scene).ok_or_else(|| Missing::NoScene(m.scene.to_string()))?;
     match m.statistic {
@@ -71,11 +73,11 @@ pub fn values(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<Vec<f
                 return Err(Missing::Unfit(format!(
                     "{} is no counter and has no {}",
                     m.metric,
-                    word(m.statistic)
+                    statistic_name(m.statistic)
                 )));
             }
             let growth = counter(scene, m.metric)?;
-            // A ratio of two growths is that of their rates as well.
+            // The ratio of two growths is also the ratio of their rates.
             if m.statistic == Statistic::Delta || m.metric.contains('/') {
                 return Ok(vec![growth]);
             }
@@ -91,7 +93,7 @@ pub fn values(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<Vec<f
             None if counter(scene, m.metric).is_ok() => Err(Missing::Unfit(format!(
                 "{} is a counter and has no {}: use delta or rate",
                 m.metric,
-                word(m.statistic)
+                statistic_name(m.statistic)
             ))),
             None => Err(Missing::NoValue(m.metric.to_string())),
         },
@@ -105,6 +107,9 @@ pub fn number(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<f64, 
         Statistic::Mean => stats::mean(&values),
         Statistic::Median => stats::median(&values),
         Statistic::P90 => stats::p90(&values),
+        Statistic::P99 => stats::p99(&values),
+        // The sum of no numbers is -0 in Rust.
+        Statistic::Sum => Some(values.iter().sum::<f64>() + 0.0),
         Statistic::Max => stats::max(&values),
         Statistic::Min => stats::min(&values),
         Statistic::Count => Some(values.len() as f64),
@@ -113,7 +118,7 @@ pub fn number(trial: &Trial, m: Measure, known: &BTreeSet<&str>) -> Result<f64, 
     number.ok_or_else(|| Missing::NoValue(m.metric.to_string()))
 }
 
-/// Growth of a counter, of a sum of counters, or the ratio of the growth of two such sums.
+/// The growth of a counter or of a sum of counters, or the ratio of two such growths.
 fn counter(scene: &SceneRecord, metric: &str) -> Result<f64, Missing> {
     let sum = |names: &[&str]| -> Result<f64, Missing> {
         let grown = names.iter().map(|name| {
@@ -123,7 +128,7 @@ fn counter(scene: &SceneRecord, metric: &str) -> Result<f64, Missing> {
         grown.sum()
     };
     let unfit = || Missing::Unfit(format!("{metric} is no metric"));
-    let (above, below) = raw::plan::parts(metric).ok_or_else(unfit)?;
+    let (above, below) = protocol::plan::parts(metric).ok_or_else(unfit)?;
     let above = sum(&above)?;
     match below.map(|names| sum(&names)).transpose()? {
         None => Ok(above),
@@ -132,12 +137,14 @@ fn counter(scene: &SceneRecord, metric: &str) -> Result<f64, Missing> {
     }
 }
 
-/// A statistic's name as in an experiment file.
-pub fn word(statistic: Statistic) -> &'static str {
+/// The name of a statistic in an experiment file.
+pub fn statistic_name(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Mean => "mean",
         Statistic::Median => "median",
         Statistic::P90 => "p90",
+        Statistic::P99 => "p99",
+        Statistic::Sum => "sum",
         Statistic::Max => "max",
         Statistic::Min => "min",
         Statistic::First => "first",
@@ -150,7 +157,7 @@ pub fn word(statistic: Statistic) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raw::record::{Outcome, SCHEMA};
+    use protocol::record::{Outcome, SCHEMA};
     use std::collections::BTreeMap;
 
     fn trial() -> Trial {
@@ -207,6 +214,8 @@ mod tests {
             (Statistic::Mean, 4.0),
             (Statistic::Median, 2.0),
             (Statistic::P90, 7.6),
+            (Statistic::P99, 8.86),
+            (Statistic::Sum, 12.0),
             (Statistic::Max, 9.0),
             (Statistic::Min, 1.0),
             (Statistic::First, 9.0),
@@ -236,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn the_reason_names_what_is_missing() {
         let why = |r: Result<f64, Missing>| r.unwrap_err().to_string();
         assert_eq!(
             why(take("storm", "probe.read_ms", Statistic::Mean)),
@@ -265,6 +274,8 @@ mod tests {
             statistic,
         };
         assert_eq!(number(&trials[0], m(Statistic::Count), &known), Ok(0.0));
+        let sum = number(&trials[0], m(Statistic::Sum), &known).unwrap();
+        assert_eq!((sum, sum.is_sign_positive()), (0.0, true));
         assert!(number(&trials[0], m(Statistic::Mean), &known).is_err());
         assert!(number(&trials[0], m(Statistic::Count), &BTreeSet::new()).is_err());
     }

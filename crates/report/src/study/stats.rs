@@ -1,4 +1,4 @@
-//! Numbers in, numbers out: the few statistics that a report is made of.
+//! The statistics of a report, as functions of numbers.
 use serde::Serialize;
 
 /// A closed interval.
@@ -14,7 +14,7 @@ impl Interval {
     }
 }
 
-/// Arithmetic mean; `None` of nothing.
+/// The arithmetic mean; none of no values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -35,14 +35,19 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * fraction)
 }
 
-/// The middle value; the mean of the middle two of an even number.
+/// The middle value, or the mean of the middle two of an even number of values.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Ninety percent of the values are at or below it; see [`quantile`] for how it interpolates.
+/// The 90 % quantile; see [`quantile`].
 pub fn p90(values: &[f64]) -> Option<f64> {
     quantile(values, 0.9)
+}
+
+/// The 99 % quantile; see [`quantile`].
+pub fn p99(values: &[f64]) -> Option<f64> {
+    quantile(values, 0.99)
 }
 
 pub fn max(values: &[f64]) -> Option<f64> {
@@ -74,6 +79,32 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
     })
 }
 
+/// Confidence interval of the median, of at least 95 %, from order statistics: it ends at the `k`th value
+/// from either side, where the chance that fewer than `k` values lie below the median, by the binomial
+/// distribution, is 2.5 % at the most. It supposes nothing about the distribution of the values, and lies
+/// within them. None of fewer than six values, whose outermost ones do not enclose 95 %.
+pub fn median_interval(values: &[f64]) -> Option<Interval> {
+    let n = values.len();
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // The chance of exactly `k` values below, and of `k` at the most.
+    let mut exactly = 0.5f64.powi(n as i32);
+    let mut at_most = exactly;
+    let mut found = None;
+    for k in 0..n / 2 {
+        if at_most > 0.025 {
+            break;
+        }
+        found = Some(Interval {
+            low: sorted[k],
+            high: sorted[n - 1 - k],
+        });
+        exactly *= (n - k) as f64 / (k + 1) as f64;
+        at_most += exactly;
+    }
+    found
+}
+
 /// 95 % confidence interval of the difference of two means with unequal variances (Welch). The
 /// degrees of freedom (Welch-Satterthwaite) are rounded down, which widens the interval.
 pub fn difference_interval(a: &[f64], b: &[f64]) -> Option<Interval> {
@@ -94,8 +125,8 @@ pub fn difference_interval(a: &[f64], b: &[f64]) -> Option<Interval> {
 }
 
 /// 95 % confidence interval of the ratio of the means of paired values (first over second): the
-/// ratios `r` for which the mean of `a - r * b` is not told from 0 by Student's t. None with fewer
-/// than two pairs, and where the second mean is itself not told from 0, when no bounds exist.
+/// ratios `r` for which Student's t cannot distinguish the mean of `a - r * b` from 0. None with fewer
+/// than two pairs, and where Student's t cannot distinguish the second mean from 0: no bounds exist.
 /// E. C. Fieller, "Some Problems in Interval Estimation", Journal of the Royal Statistical Society B
 /// 16 (1954), 175-185.
 pub fn fieller(pairs: &[(f64, f64)]) -> Option<Interval> {

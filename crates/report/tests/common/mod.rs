@@ -1,11 +1,12 @@
 //! A small seeded run: six arms of three repetitions, one panic, and an arm whose probe finishes no
 //! read in two of its trials.
 //!
-//! The files under `fixtures/` are this generator's; `fixtures_are_the_generators` holds them to it
-//! (`UPDATE=1 cargo test -p report -- --test-threads=1` writes them and the snapshots anew).
+//! This generator writes the files under `fixtures/`, as `the_fixtures_are_those_of_the_generator` checks.
+//! `UPDATE=1 cargo test -p report -- --test-threads=1` writes the fixtures and the snapshots anew.
 #![allow(dead_code)]
-use raw::plan::Plan;
-use raw::record::{Arm, Bed, Event, Outcome, Run, SceneRecord, Trial, SCHEMA};
+use protocol::plan::Plan;
+use protocol::record::{Arm, Bed, Event, Image, Outcome, Run, SceneRecord, Trial, SCHEMA};
+use random::SplitMix64;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -55,20 +56,12 @@ pub fn put(dir: &Path, run: &Run, trials: &[Trial]) {
     }
 }
 
-/// SplitMix64: a generator that no dependency's update changes.
-struct Random(u64);
+/// Numbers that are the same on every machine.
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     fn around(&mut self, centre: f64, share: f64) -> f64 {
-        round(centre * (1.0 + share * (2.0 * self.next() - 1.0)))
+        round(centre * (1.0 + share * (2.0 * self.0.next_f64() - 1.0)))
     }
 }
 
@@ -165,6 +158,13 @@ pub fn run() -> Run {
         name: s.name.into(),
         label: s.label.into(),
         kernel: s.kernel.into(),
+        image: Some(Image {
+            sha256: "0123456789abcdef".repeat(4),
+            flavour: "foreign".into(),
+            patches: vec!["0001-le9uo.patch".into()],
+            patches_digest: "feedbeefcafe".into(),
+            ..Image::default()
+        }),
         baseline: Some(format!("{}-vanilla", s.name.split('-').next().unwrap())),
         settings: settings(s),
         point: None,
@@ -199,6 +199,7 @@ pub fn run() -> Run {
         seed: 7,
         plan,
         source: "title = \"Three workers\"\n# ...\n".into(),
+        packages: Vec::new(),
     }
 }
 
@@ -219,7 +220,7 @@ pub fn trials() -> Vec<Trial> {
     for (place, shape) in SHAPES.iter().enumerate() {
         for repetition in 0..REPETITIONS {
             let seed = 7 + u64::from(repetition);
-            let random = Random(seed * 1000 + place as u64);
+            let random = Random(SplitMix64::new(seed * 1000 + place as u64));
             out.push(trial(shape, repetition, seed, random));
         }
     }
@@ -323,7 +324,7 @@ fn storm(shape: &Shape, repetition: u32, random: &mut Random) -> SceneRecord {
             random.around(shape.read_ms * spike, 0.3),
         );
     }
-    // Vanilla's other reader gets through only once.
+    // The second reader finishes only one read on vanilla.
     if shape.name != "classic-off" || repetition == 0 {
         observe(
             &mut out,

@@ -1,16 +1,20 @@
-//! How many other objects were accessed since an object's last access, for every request.
+//! Stack distances: the number of other objects accessed since the last access of a request's object.
 //!
-//! Each access takes the next slot; the slot of the object's access before dies. What lies between
-//! is the slots after it less the dead ones, which are counted in blocks of a bitmap and a Fenwick
-//! tree (P. M. Fenwick, 1994) over blocks. When slots run out, the dead are closed up.
+//! Each access takes the next slot, and the slot of the object's previous access dies. The distance is
+//! the number of live slots after the dead one. Dead slots are counted in blocks of a bitmap, and in a
+//! Fenwick tree over the blocks (P. M. Fenwick, 1994). When slots run out, the live ones are moved
+//! together.
 use crate::engine::{AHEAD, STRETCH};
-use crate::huge::{prefetch, zeroed};
+use crate::structures::huge_pages::{prefetch, zeroed};
 
-/// Slots of a block: 8 words, one cache line.
+/// Slots of a block: 64 bytes, one cache line.
 const BLOCK: usize = 512;
 
-/// Slots for one object, on average: closing up moves one object in `ROOM - 1` requests.
+/// Slots for each object: moving together moves one object in `ROOM - 1` requests on average.
 const ROOM: usize = 4;
+
+/// The distance of an object's first request: above that of any other.
+pub const FIRST: u32 = u32::MAX;
 
 struct Slots {
     /// By object: its slot from 1; 0 is none.
@@ -23,26 +27,37 @@ struct Slots {
     next: usize,
 }
 
-/// `histogram[d]`: requests that had d other objects between them and the access before.
+/// Counts requests by stack distance: `histogram[d]` requests have `d` other objects between them and
+/// the previous access of their object. Ids are below `objects`.
 pub fn histogram(ids: &[u32], objects: u32, progress: &mut dyn FnMut(u64)) -> Vec<u32> {
-    let mut slots = Slots::new(ids.len(), objects as usize);
     let mut histogram = zeroed::<u32>(objects as usize);
+    each(ids, objects, progress, &mut |distance| {
+        if let Some(count) = histogram.get_mut(distance as usize) {
+            *count += 1;
+        }
+    });
+    histogram
+}
+
+/// Gives the stack distance of each request to `take`, [`FIRST`] for the first request of an object. Ids
+/// are below `objects`.
+pub fn each(ids: &[u32], objects: u32, progress: &mut dyn FnMut(u64), take: &mut impl FnMut(u32)) {
+    let mut slots = Slots::new(ids.len(), objects as usize);
     let mut from = 0;
     while from < ids.len() {
         let to = ids.len().min(from + STRETCH);
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has been asked.
-            unsafe { slots.stretch_popcnt(ids, from, to, &mut histogram) };
+            // SAFETY: the processor has the popcnt instruction.
+            unsafe { slots.stretch_popcnt(ids, from, to, take) };
             progress((to - from) as u64);
             from = to;
             continue;
         }
-        slots.stretch(ids, from, to, &mut histogram);
+        slots.stretch(ids, from, to, take);
         progress((to - from) as u64);
         from = to;
     }
-    histogram
 }
 
 impl Slots {
@@ -59,17 +74,17 @@ impl Slots {
         }
     }
 
-    /// Where counting bits is one instruction.
+    /// [`Slots::stretch`] for processors that count bits in one instruction.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "popcnt")]
-    fn stretch_popcnt(&mut self, ids: &[u32], from: usize, to: usize, histogram: &mut [u32]) {
-        self.stretch(ids, from, to, histogram);
+    fn stretch_popcnt(&mut self, ids: &[u32], from: usize, to: usize, take: &mut impl FnMut(u32)) {
+        self.stretch(ids, from, to, take);
     }
 
     #[inline(always)]
-    fn stretch(&mut self, ids: &[u32], from: usize, to: usize, histogram: &mut [u32]) {
+    fn stretch(&mut self, ids: &[u32], from: usize, to: usize, take: &mut impl FnMut(u32)) {
         for at in from..to {
-            // In two steps: the slot must be there before its block can be asked for.
+            // Two steps: the slot must be read before its block is known.
             if let Some(&later) = ids.get(at + 2 * AHEAD) {
                 prefetch(&self.slot, later as usize);
             }
@@ -78,9 +93,9 @@ impl Slots {
             }
             let id = ids[at] as usize;
             let slot = self.slot[id] as usize;
-            if slot != 0 {
-                let between = self.kill(slot - 1);
-                histogram[between] += 1;
+            match slot {
+                0 => take(FIRST),
+                _ => take(self.kill(slot - 1) as u32),
             }
             if self.next == self.owner.len() {
                 self.close_up();
@@ -91,7 +106,7 @@ impl Slots {
         }
     }
 
-    /// The slot dies; returns how many live ones come after it.
+    /// Marks a slot as dead, and returns how many live slots come after it.
     #[inline(always)]
     fn kill(&mut self, slot: usize) -> usize {
         let block = slot / BLOCK;

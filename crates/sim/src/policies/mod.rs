@@ -1,21 +1,9 @@
-//! One policy a file.
-pub mod arc;
-pub mod car;
-pub mod clock;
-pub mod clock_pro;
-pub mod fifo;
-pub mod lecar;
-pub mod lfu;
-pub mod linux_two_list;
-pub mod lirs;
-pub mod lru;
-pub mod lru_k;
-mod lru_k_correlated;
-pub mod mglru;
-pub mod mru;
+//! The policies by family, each in its own file.
+pub mod adaptive;
+pub mod frequency;
+pub mod linux;
+pub mod multi_queue;
 pub mod opt;
 pub mod random;
-pub mod s3_fifo;
-pub mod sieve;
-pub mod two_q;
-pub mod w_tinylfu;
+pub mod recency;
+pub mod reuse_distance;

@@ -1,14 +1,15 @@
-//! OPT (MIN): as few misses as there can be, without looking ahead.
+//! OPT (MIN): the least possible number of misses, without knowledge of the future.
 //!
-//! An object that hits was kept from its access before until now: a hit is an interval, and a cache
-//! of so many objects is so many places that each hold one interval at a time. Which intervals to
-//! keep can be decided as they end: one takes the place that fell free last before it began, and is
-//! a miss where there is none. That keeps as many as can be kept (U. Faigle, W. M. Nawijn, Note on
-//! scheduling intervals on-line, Discrete Applied Mathematics 58, 1995), which is what Belady's rule
-//! does; neither the next accesses nor a pass for them is needed. Misses are as many, and at every
-//! point of the trace as few as can be up to there, but need not be the same requests.
-use crate::bits::Bits;
-use crate::huge::{prefetch, zeroed};
+//! An object that hits was kept from its previous access until now. A hit is therefore an interval, and a
+//! cache of n objects has n places that each hold one interval at a time. Which intervals to keep can be
+//! decided as they end. An interval takes the place that fell free last before the interval began. Where
+//! there is no such place, the request is a miss. That keeps as many intervals as possible (U. Faigle,
+//! W. M. Nawijn, Note on scheduling intervals on-line, Discrete Applied Mathematics 58, 1995), as
+//! Belady's rule does. Neither the next accesses nor a pass over them is needed. The number of misses is
+//! Belady's, and at every point of the trace the least possible up to there. The requests that miss may
+//! differ.
+use crate::structures::bitset::BitSet;
+use crate::structures::huge_pages::{prefetch, zeroed};
 use crate::{Description, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
@@ -25,14 +26,14 @@ pub const POLICY: Description = Description {
 struct Opt {
     /// By object: position of its last access, from 1.
     last: Vec<u32>,
-    /// Where the intervals of all places ended, but of those that never had one.
-    ends: Bits,
-    /// No end comes before this.
+    /// The ends of the latest intervals of all places that have had one.
+    ends: BitSet,
+    /// No end is before this position.
     first: u32,
     /// Places that never had an interval.
     unused: u32,
-    /// 1 where what is accessed takes a place itself meanwhile: then intervals are what lies strictly
-    /// between two accesses, on one place fewer.
+    /// 1 where an accessed object needs a place itself. An interval then lies strictly between two accesses,
+    /// and there is one place fewer.
     between: u32,
 }
 
@@ -40,7 +41,7 @@ impl Opt {
     fn new(setup: &Setup, bypass: bool) -> Opt {
         Opt {
             last: zeroed(setup.input.objects() as usize),
-            ends: Bits::new(setup.input.ids().len() + 1),
+            ends: BitSet::new(setup.input.ids().len() + 1),
             first: 0,
             unused: setup.size - u32::from(!bypass),
             between: u32::from(!bypass),
@@ -60,7 +61,7 @@ impl Policy for Opt {
         if latest == now && self.between == 1 {
             return true;
         }
-        // Ends only come in at the young end: where none was, none will be.
+        // New ends come only at the young end, so an empty stretch stays empty.
         if latest >= self.first {
             if let Some(end) = self.ends.at_or_before(latest as usize) {
                 self.ends.remove(end);

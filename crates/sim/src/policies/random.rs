@@ -1,7 +1,7 @@
-//! A random resident object goes.
-use crate::huge::{prefetch, zeroed};
-use crate::sample::Pcg64;
+//! Evicts a random resident object.
+use crate::structures::huge_pages::{prefetch, zeroed};
 use crate::{Description, Parameter, Policy, Setup};
+use random::Pcg64;
 
 pub const POLICY: Description = Description {
     name: "random",
@@ -24,7 +24,7 @@ struct Random {
 impl Random {
     fn new(setup: &Setup, seed: u32) -> Random {
         Random {
-            random: Pcg64::new(seed),
+            random: Pcg64::new(u64::from(seed)),
             resident: zeroed(setup.input.objects() as usize),
             slots: zeroed(setup.size as usize),
             used: 0,

@@ -1,6 +1,6 @@
 use super::take;
 
-/// `before`: what comes back leaves A1out before room is made.
+/// `before`: an object that comes back leaves A1out before room is made.
 pub fn two_q(ids: &[u32], size: usize, before: bool) -> u64 {
     let (kin, kout) = (size / 4, size / 2);
     let (mut a1in, mut a1out, mut am) = (vec![], vec![], vec![]);

@@ -23,7 +23,7 @@ pub fn clock(ids: &[u32], size: usize) -> u64 {
 
 pub fn sieve(ids: &[u32], size: usize) -> u64 {
     let mut list: Vec<(u32, bool)> = vec![];
-    // None: begin with the oldest.
+    // Without a position the hand begins with the oldest.
     let mut hand: Option<u32> = None;
     let mut misses = 0;
     for &id in ids {
@@ -151,13 +151,13 @@ impl Ring {
         page
     }
 
-    /// Behind the hot hand, which is the vector's end. A hand that has come round is at its beginning,
-    /// where the hot hand is.
+    /// Puts a page behind the hot hand: at the vector's end. A hand that has come round is at the vector's
+    /// beginning, with the hot hand.
     fn push(&mut self, page: Page) {
         self.pages.push(page);
     }
 
-    /// The hot hand moves on by one: the others keep their page.
+    /// Moves the hot hand on by one. The other hands keep their page.
     fn turn(&mut self) {
         let len = self.pages.len();
         self.pages.rotate_left(1);

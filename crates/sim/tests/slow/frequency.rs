@@ -1,6 +1,6 @@
 use super::take;
-use sim::policies::w_tinylfu::Sketch;
-use sim::sample::Pcg64;
+use random::Pcg64;
+use sim::policies::frequency::w_tinylfu::Sketch;
 use std::collections::HashMap;
 
 pub fn lfu(ids: &[u32], size: usize) -> u64 {
@@ -22,7 +22,7 @@ pub fn lfu(ids: &[u32], size: usize) -> u64 {
     misses
 }
 
-/// The paper's figure 2.1, with times from 1 and a period that may be 0.
+/// LRU-K after the paper's figure 2.1, with times from 1 and a period that may be 0.
 pub fn lru_k(ids: &[u32], size: usize, k: usize, crp: u32, retain: bool) -> u64 {
     let mut history: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut last: HashMap<u32, u32> = HashMap::new();
@@ -60,7 +60,7 @@ pub fn lru_k(ids: &[u32], size: usize, k: usize, crp: u32, retain: bool) -> u64 
     misses
 }
 
-/// With the policy's own sketch, for what it answers is chance; the segments are written anew.
+/// W-TinyLFU with the policy's own sketch, whose errors are random, and with segments of its own.
 pub fn w_tinylfu(ids: &[u32], size: usize) -> u64 {
     let window_most = (size / 100).max(1);
     let main_most = size - window_most;
@@ -105,7 +105,7 @@ pub fn lecar(ids: &[u32], size: usize) -> u64 {
     let mut random = Pcg64::new(1);
     let discount = 0.005f64.powf(1.0 / size as f64);
     let mut weight = 0.5;
-    // Resident: id, count, last access. Gone, by LRU and by LFU: id, count, when.
+    // Resident: id, count, last access. Evicted, by LRU and by LFU: id, count, time.
     let mut resident: Vec<(u32, u32, u32)> = vec![];
     let mut gone: [Vec<(u32, u32, u32)>; 2] = [vec![], vec![]];
     let mut misses = 0;

@@ -1,4 +1,4 @@
-//! What the slow twins of Linux's models share: the cgroup they reclaim, and counts by name.
+//! Shared by the slow twins of Linux's models: the cgroup that they reclaim, and counts by name.
 use std::collections::BTreeMap;
 use trace::Flags;
 
@@ -11,7 +11,7 @@ pub struct World {
     pub swap: bool,
     /// vm.swappiness
     pub swappiness: u64,
-    /// Pages that a fault without room asks for.
+    /// Pages that a fault without room reclaims at least.
     pub batch: u64,
     /// MGLRU: 7.3's rules, and MAX_NR_GENS.
     pub new: bool,
@@ -19,12 +19,12 @@ pub struct World {
 }
 
 impl World {
-    /// At most a quarter of what fits.
+    /// The batch, at most a quarter of the pages that fit.
     pub fn batch(&self) -> u64 {
         self.batch.min((self.size as u64 / 4).max(1))
     }
 
-    /// Through a page table; anonymous memory always is.
+    /// Whether an access goes through a page table. Accesses of anonymous memory always do.
     pub fn is_mapped(flags: Flags) -> bool {
         flags.has(Flags::MAPPED) || flags.has(Flags::ANON)
     }
@@ -39,7 +39,7 @@ impl Counted {
         *self.0.entry(name.to_string()).or_default() += more;
     }
 
-    /// Of anonymous memory or of files.
+    /// Adds to the count of anonymous memory or of files.
     pub fn of(&mut self, name: &str, file: bool, more: u64) {
         self.add(
             &format!("{name}_{}", ["anon", "file"][usize::from(file)]),
@@ -51,7 +51,7 @@ impl Counted {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Of anonymous memory and of files.
+    /// The counts of anonymous memory and of files.
     pub fn both(&self, name: &str) -> [u64; 2] {
         ["anon", "file"].map(|kind| self.get(&format!("{name}_{kind}")))
     }

@@ -1,5 +1,5 @@
-//! Every policy once more, slow and obvious: lists are vectors that are searched from end to end, the
-//! oldest first. Each takes the ids and the size and returns the misses.
+//! Slow and simple twins of all policies. Lists are vectors, the oldest entry first, and are searched from
+//! end to end. Each function takes the ids and the size, and returns the misses.
 pub mod adaptive;
 pub mod clocks;
 pub mod frequency;
@@ -9,7 +9,7 @@ pub mod simple;
 pub mod stacks;
 pub mod two_list;
 
-/// Takes `id` out of a list; was it there?
+/// Takes `id` out of a list. Returns whether it was there.
 pub fn take(list: &mut Vec<u32>, id: u32) -> bool {
     match list.iter().position(|&other| other == id) {
         Some(at) => {

@@ -1,5 +1,5 @@
 use super::take;
-use sim::sample::Pcg64;
+use random::Pcg64;
 
 pub fn fifo(ids: &[u32], size: usize) -> u64 {
     let (mut list, mut misses) = (vec![], 0);
@@ -60,7 +60,7 @@ pub fn random(ids: &[u32], size: usize) -> u64 {
     misses
 }
 
-/// The one whose next access is farthest; bypassed when that is the new one.
+/// Evicts the object whose next access is farthest. With `bypass`, that may be the new object.
 pub fn opt(ids: &[u32], size: usize, bypass: bool) -> u64 {
     let (mut list, mut misses) = (vec![], 0);
     for (at, &id) in ids.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Linux 6.12's active and inactive lists once more: lists are vectors, the oldest first, and a page
-//! says in plain words what is known of it.
+//! The slow twin of Linux 6.12's active and inactive lists. Lists are vectors, the oldest page first, and a
+//! page has a named field for each flag.
 use super::linux::{Counted, World};
 use std::collections::HashMap;
 use trace::Flags;
@@ -46,13 +46,13 @@ impl Lruvec {
             .sum()
     }
 
-    /// To the young end of the list where it belongs.
+    /// Puts a page at the young end of its list.
     fn put(&mut self, page: Page) {
         self.lists[usize::from(page.file)][usize::from(page.active)].push(page);
     }
 
-    /// Each page written out or read again costs as much as 32 that were rotated; what is long past
-    /// counts half and half again.
+    /// Adds costs: each page written out or read again costs as much as 32 rotated pages. Old costs are
+    /// halved again and again.
     fn note_cost(&mut self, file: usize, io: u64, rotated: u64) {
         self.cost[file] += 32 * io + rotated;
         if self.cost[0] + self.cost[1] > self.resident() / 4 {
@@ -107,8 +107,8 @@ impl Lruvec {
         };
         if let Some((age, workingset)) = self.shadows.remove(&id) {
             self.counted.of("workingset_refault", page.file, 1);
-            // Would it still be here, had it been given the room of what is active, or of what the
-            // other type holds?
+            // Would the page still be resident with the room of the active pages, or of the other
+            // type's pages?
             let mut room = self.len(1, 1);
             if !page.file {
                 room += self.len(1, 0);
@@ -163,7 +163,7 @@ impl Lruvec {
         }
     }
 
-    /// Shares of anon and of file in what is scanned, of their sum.
+    /// The shares of anon and of file in the scanned pages, as numerators and denominators.
     fn shares(&self, priority: u32) -> [[u64; 2]; 2] {
         let swappiness = self.world.swappiness;
         let [anon, file] = self.cost;
@@ -178,7 +178,7 @@ impl Lruvec {
         if trim {
             return [none, all];
         }
-        // Costs, each beside the sum of both.
+        // The cost of each type beside the sum of both.
         let (a, f) = (2 * anon + file, anon + 2 * file);
         let total = a + f;
         let ap = swappiness * (total + 1) / (a + 1);
@@ -220,7 +220,8 @@ impl Lruvec {
             if sum(left[0]) == 0 || sum(left[1]) == 0 {
                 break;
             }
-            // Enough. The type with less to go stops; the other goes on to the same part of its way.
+            // Enough pages are free. The type with the smaller target stops. The other type goes on to
+            // the same share of its target.
             let stops = usize::from(sum(left[1]) <= sum(left[0]));
             let goes_on = 1 - stops;
             let percent = sum(left[stops]) * 100 / (sum(targets[stops]) + 1);
@@ -288,7 +289,7 @@ impl Lruvec {
     }
 }
 
-/// Misses and what the kernel counts.
+/// Misses and the kernel's counters.
 pub fn two_list(ids: &[u32], flags: &[Flags], world: &World) -> Counted {
     let mut lruvec = Lruvec {
         world: world.clone(),

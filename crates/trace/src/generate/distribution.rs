@@ -1,10 +1,10 @@
 //! Draws from a discrete distribution by its cumulative sums.
-use super::Pcg64;
+use random::Pcg64;
 
-/// Item `i` with a probability in proportion to its weight.
+/// Draws item `i` with a probability in proportion to its weight.
 #[derive(Clone, Debug)]
 pub struct Discrete {
-    /// Up to and with each item; the last is 1.
+    /// The sum of weights up to and including each item, of all weights. The last is 1.
     sums: Vec<f64>,
     /// The first item that a number from `k / guides` on may draw.
     guide: Vec<u32>,
@@ -12,7 +12,7 @@ pub struct Discrete {
 
 impl Discrete {
     /// # Panics
-    /// Without any item.
+    /// There is no item.
     pub fn new(weights: impl Iterator<Item = f64>) -> Discrete {
         let mut total = 0.0;
         let mut sums: Vec<f64> = weights
@@ -39,13 +39,13 @@ impl Discrete {
         }
     }
 
-    /// The first item whose sum is not below a random number.
+    /// Draws the first item whose sum is not below a random number.
     #[inline]
     pub fn draw(&self, rng: &mut Pcg64) -> u32 {
         self.at(rng.unit())
     }
 
-    /// Likewise the first item whose sum is above a random number: a choice by weights.
+    /// Draws the first item whose sum is above a random number, as NumPy's `choice` does.
     pub fn draw_right(&self, rng: &mut Pcg64) -> u32 {
         let u = rng.unit();
         self.sums.partition_point(|&s| s <= u) as u32
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_guide_finds_what_a_search_finds() {
+    fn the_guide_table_finds_the_same_item_as_a_search() {
         for n in [1, 2, 3, 1000, 5000] {
             for alpha in [0.0, 0.7, 1.0, 3.0] {
                 let d = Discrete::new((1..=n).map(|k| 1.0 / f64::from(k).powf(alpha)));

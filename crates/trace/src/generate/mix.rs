@@ -1,17 +1,20 @@
-//! Bursts of several rules.
-use super::{patterns, Discrete, Pcg64, Spec};
+//! Bursts of several rules, and the entry to all rules.
+use super::distribution::Discrete;
+use super::patterns;
+use super::spec::{Part, Spec};
+use random::Pcg64;
 
-/// A rule in a mix.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// Its share of the bursts, in proportion to the others'.
-    pub weight: f64,
-    pub spec: Spec,
+/// Draws all requests of a rule and gives them to `take`, a slice at a time.
+pub(super) fn draw(spec: &Spec, requests: u64, rng: &mut Pcg64, take: &mut dyn FnMut(&[u32])) {
+    match spec {
+        Spec::Mix { parts, burst } => draw_mix(parts, *burst, requests, rng, take),
+        simple => patterns::draw(simple, requests, rng, take),
+    }
 }
 
-/// First all lengths of bursts, then the part of each, then each part's requests, part by part: the
-/// order in which a script with arrays draws them.
-pub(super) fn draw(
+/// Draws all lengths of bursts, then the part of each burst, then the requests of each part in turn. A
+/// NumPy script with arrays draws in the same order.
+fn draw_mix(
     parts: &[Part],
     burst: f64,
     requests: u64,
@@ -37,11 +40,11 @@ pub(super) fn draw(
     let mut drawn: Vec<Vec<u32>> = Vec::new();
     for (part, &count) in parts.iter().zip(&counts) {
         let mut objects = Vec::with_capacity(count as usize);
-        part.spec.draw(count, rng, &mut |some| {
+        draw(&part.spec, count, rng, &mut |some| {
             objects.extend(some.iter().map(|object| object + first));
         });
         drawn.push(objects);
-        // Spec::check has seen that all fit.
+        // Spec::check has verified that all fit.
         first += part.spec.objects() as u32;
     }
     let mut at = vec![0usize; parts.len()];

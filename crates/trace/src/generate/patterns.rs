@@ -1,7 +1,9 @@
-//! Rules that need no other rule.
-use super::{Discrete, Pcg64, Spec};
+//! All rules other than a mix.
+use super::distribution::Discrete;
+use super::spec::Spec;
+use random::Pcg64;
 
-/// Requests given at a time.
+/// Requests that are given at a time.
 const CHUNK: usize = 1 << 14;
 
 /// Draws all requests of a rule other than a mix.
@@ -9,7 +11,7 @@ pub(super) fn draw(spec: &Spec, requests: u64, rng: &mut Pcg64, take: &mut dyn F
     match *spec {
         Spec::Zipf { objects, alpha } => {
             let ranks = rng.permutation(objects);
-            // 1 to the power of anything else is exact too, but takes its time.
+            // A division is faster than a power, and gives the same number.
             let weight = |k: u32| match alpha == 1.0 {
                 true => 1.0 / f64::from(k),
                 false => 1.0 / f64::from(k).powf(alpha),
@@ -22,7 +24,7 @@ pub(super) fn draw(spec: &Spec, requests: u64, rng: &mut Pcg64, take: &mut dyn F
             alpha,
             beta,
         } => {
-            // P(object <= i) = (i / N)^(log alpha / log beta), turned around.
+            // P(object <= i) = (i / N)^(log alpha / log beta), inverted.
             let power = beta.ln() / alpha.ln();
             let n = f64::from(objects);
             each(requests, take, |_| {
@@ -45,13 +47,13 @@ pub(super) fn draw(spec: &Spec, requests: u64, rng: &mut Pcg64, take: &mut dyn F
             mean,
             ..
         } => {
-            let stride = stride(spec);
+            let stride = spec.stride();
             let (mut phase, mut left) = (0, length(rng, mean));
             each(requests, take, |_| {
                 if left == 0 {
                     left = length(rng, mean);
                     if phases > 1 {
-                        // Any but the present one.
+                        // Any phase but the current one.
                         let next = rng.up_to(phases - 2);
                         phase = if next >= phase { next + 1 } else { next };
                     }
@@ -60,14 +62,14 @@ pub(super) fn draw(spec: &Spec, requests: u64, rng: &mut Pcg64, take: &mut dyn F
                 phase * stride + rng.up_to(objects - 1)
             });
         }
-        Spec::Mix { .. } => unreachable!("a mix is made of rules"),
+        Spec::Mix { .. } => unreachable!("a mix is drawn by its parts"),
     }
 }
 
-/// Requests of a phase or burst: geometric with this mean.
+/// Draws the number of requests of a phase or burst: geometric with this mean.
 pub(super) fn length(rng: &mut Pcg64, mean: f64) -> u64 {
     match mean <= 3.0 {
-        // The inversion is for rarer ends.
+        // Inversion needs an end that is rarer than one in three.
         true => {
             let mut count = 1;
             while mean > 1.0 && rng.unit() >= 1.0 / mean {
@@ -76,16 +78,6 @@ pub(super) fn length(rng: &mut Pcg64, mean: f64) -> u64 {
             count
         }
         false => rng.geometric(1.0 / mean),
-    }
-}
-
-/// Objects between the beginnings of two neighbouring working sets; 0 for other rules.
-pub(super) fn stride(spec: &Spec) -> u32 {
-    match spec {
-        Spec::Markov {
-            objects, overlap, ..
-        } => ((f64::from(*objects) * (1.0 - overlap)).round() as u32).max(1),
-        _ => 0,
     }
 }
 

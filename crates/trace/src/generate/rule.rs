@@ -1,13 +1,13 @@
-//! The rules that a guest's worker accesses pages by, as rules of the generator.
-use super::{Part, Spec};
-use raw::access::Rule;
+//! The rules by which a guest's worker accesses pages, as rules of the generator.
+use super::spec::{Part, Spec};
+use protocol::work::access::Rule;
 
 /// Requests of a burst of [`Rule::HotAndScan`], on average.
 const BURST: f64 = 64.0;
 
 impl Spec {
-    /// An object is a page; sizes must be bytes by now ([`raw::size::Size::resolve`]). None where
-    /// nothing is drawn: what was recorded.
+    /// The generator's rule for `rule`, with pages as objects. Sizes must be in bytes already
+    /// ([`protocol::size::Size::resolve`]). None for a recorded sequence, which is not drawn.
     pub fn of(rule: &Rule) -> Option<Spec> {
         let (first, all) = rule.pages();
         let (first, all) = (first.unwrap_or(0) as u32, all as u32);

@@ -1,46 +1,44 @@
-//! What to generate.
-use super::{mix, patterns, Part, Pcg64};
-use crate::{advise_huge, Trace};
+//! The rules that a generated trace can follow.
 
 /// A rule that requests follow. Objects are numbered from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spec {
     /// Object of rank k with probability in proportion to 1 / k^alpha; ranks in random order.
     Zipf { objects: u32, alpha: f64 },
-    /// Self-similar: a fraction `alpha` of requests to a fraction `beta` of objects, again and again
-    /// within these; object 1 is the hottest. LRU-K's "zipfian random access".
+    /// Self-similar: a fraction `alpha` of requests to a fraction `beta` of objects, and likewise within
+    /// these. Object 1 is the hottest. LRU-K's "zipfian random access".
     SelfSimilar { objects: u32, alpha: f64, beta: f64 },
-    /// All objects alike.
+    /// All objects are equally likely.
     Uniform { objects: u32 },
-    /// Each object once, in order; from the first again when requests are left.
+    /// Each object once, in order. If requests are left, the scan starts over.
     Scan { objects: u32 },
-    /// All objects in order, again and again.
+    /// A loop: all objects in order, repeated.
     Loop { objects: u32 },
-    /// By turns one object of a small pool and one of a large pool, each pool uniform: LRU-K's index
-    /// and record pages.
+    /// One object of a small pool and one of a large pool in turn, each pool uniform: the index and record
+    /// pages of the LRU-K paper.
     TwoPool { first: u32, second: u32 },
     /// A Markov chain of phases, each with its own working set, uniform within it.
     Markov {
-        /// Phases; the next one is any other.
+        /// The number of phases. Each other phase is equally likely to be the next.
         phases: u32,
         /// Objects of a phase's working set.
         objects: u32,
-        /// Of a working set, the share that the next phase has too.
+        /// The share of a working set that is also in the next phase's.
         overlap: f64,
-        /// Requests of a phase, on average (geometrically distributed).
+        /// Mean number of requests of a phase, which is geometrically distributed.
         mean: f64,
     },
     /// Bursts of several rules, each with objects of its own.
     Mix {
         parts: Vec<Part>,
-        /// Requests of a burst, on average (geometrically distributed).
+        /// Mean number of requests of a burst, which is geometrically distributed.
         burst: f64,
     },
 }
 
 impl Spec {
-    /// Loop, scan and zipf together, over about `objects` objects: of the requests 40 % zipf(0.8) over a
-    /// tenth of the objects, 40 % a loop over a fifth, 20 % a scan over the rest, in bursts of 64.
+    /// Loop, scan and zipf together, over about `objects` objects, in bursts of 64. Of the requests, 40 %
+    /// are zipf(0.8) over a tenth of the objects, 40 % a loop over a fifth, and 20 % a scan over the rest.
     pub fn loop_scan_zipf(objects: u32) -> Spec {
         let (hot, looped) = (objects / 10, objects / 5);
         let part = |weight, spec| Part { weight, spec };
@@ -65,7 +63,7 @@ impl Spec {
         }
     }
 
-    /// How many objects there may be.
+    /// The number of objects that may be requested.
     pub fn objects(&self) -> u64 {
         match self {
             Spec::Zipf { objects, .. }
@@ -77,39 +75,39 @@ impl Spec {
             Spec::Markov {
                 phases, objects, ..
             } => {
-                let stride = u64::from(patterns::stride(self));
+                let stride = u64::from(self.stride());
                 stride * u64::from(phases.saturating_sub(1)) + u64::from(*objects)
             }
             Spec::Mix { parts, .. } => parts.iter().map(|p| p.spec.objects()).sum(),
         }
     }
 
-    /// Is it possible at all?
+    /// Checks that requests can be drawn by the rule.
     ///
     /// # Errors
-    /// What is not, in words.
+    /// A parameter is out of its range; the message names it.
     pub fn check(&self) -> Result<(), String> {
         if self.objects() == 0 {
-            return Err("no objects: at least one is needed".into());
+            return Err("objects: 0 is out of range (1 or more)".into());
         }
         if self.objects() >= u64::from(u32::MAX) {
             return Err(format!(
-                "{} objects: fewer than 4294967295 are possible",
+                "objects: {} in all is out of range (1 to 4294967294)",
                 self.objects()
             ));
         }
         let share = |name: &str, x: f64| match x > 0.0 && x < 1.0 {
             true => Ok(()),
-            false => Err(format!("{name} {x}: more than 0 and less than 1")),
+            false => Err(format!("{name}: {x} is out of range (above 0 and below 1)")),
         };
         let mean = |name: &str, x: f64| match (1.0..=1e12).contains(&x) {
             true => Ok(()),
-            false => Err(format!("{name} {x}: 1 to 1e12 requests")),
+            false => Err(format!("{name}: {x} is out of range (1 to 1e12)")),
         };
         match self {
             Spec::Zipf { alpha, .. } => match (0.0..=100.0).contains(alpha) {
                 true => Ok(()),
-                false => Err(format!("alpha {alpha}: 0 to 100")),
+                false => Err(format!("alpha: {alpha} is out of range (0 to 100)")),
             },
             Spec::SelfSimilar { alpha, beta, .. } => {
                 share("alpha", *alpha)?;
@@ -118,7 +116,7 @@ impl Spec {
             Spec::Uniform { .. } | Spec::Scan { .. } | Spec::Loop { .. } => Ok(()),
             Spec::TwoPool { first, second } => match *first > 0 && *second > 0 {
                 true => Ok(()),
-                false => Err("a pool without objects".into()),
+                false => Err("first, second: 0 is out of range (1 or more)".into()),
             },
             Spec::Markov {
                 phases,
@@ -127,71 +125,45 @@ impl Spec {
                 mean: length,
             } => {
                 if *phases == 0 || *objects == 0 {
-                    return Err("a phase without objects, or no phase".into());
+                    return Err("phases, objects: 0 is out of range (1 or more)".into());
                 }
                 if !(0.0..1.0).contains(overlap) {
-                    return Err(format!("overlap {overlap}: 0 and more, less than 1"));
+                    return Err(format!(
+                        "overlap: {overlap} is out of range (0 or more, below 1)"
+                    ));
                 }
                 mean("mean", *length)
             }
             Spec::Mix { parts, burst } => {
                 for part in parts {
                     if !(part.weight > 0.0 && part.weight.is_finite()) {
-                        return Err(format!("weight {}: more than 0", part.weight));
+                        let weight = part.weight;
+                        return Err(format!(
+                            "part: a weight of {weight} is out of range (above 0)"
+                        ));
                     }
-                    part.spec.check()?;
+                    let checked = part.spec.check();
+                    checked.map_err(|problem| format!("part: {problem}"))?;
                 }
                 mean("burst", *burst)
             }
         }
     }
-
-    /// Gives requests to `take`, a slice at a time, objects from 0.
-    ///
-    /// # Errors
-    /// As [`Spec::check`], before the first request.
-    pub fn requests(
-        &self,
-        requests: u64,
-        seed: u64,
-        mut take: impl FnMut(&[u32]),
-    ) -> Result<(), String> {
-        self.check()?;
-        self.draw(requests, &mut Pcg64::new(seed), &mut take);
-        Ok(())
-    }
-
-    /// All requests in memory, renumbered.
-    ///
-    /// # Errors
-    /// As [`Spec::check`].
-    pub fn trace(&self, name: &str, requests: u64, seed: u64) -> Result<Trace, String> {
-        let mut ids: Vec<u32> = Vec::with_capacity(requests as usize);
-        advise_huge(&mut ids);
-        let mut dense: Vec<u32> = vec![u32::MAX; self.objects() as usize];
-        let mut objects = 0;
-        self.requests(requests, seed, |drawn| {
-            ids.extend(drawn.iter().map(|&object| {
-                let id = &mut dense[object as usize];
-                if *id == u32::MAX {
-                    *id = objects;
-                    objects += 1;
-                }
-                *id
-            }));
-        })?;
-        Ok(Trace {
-            name: name.to_string(),
-            ids,
-            objects,
-            ..Trace::default()
-        })
-    }
-
-    pub(super) fn draw(&self, requests: u64, rng: &mut Pcg64, take: &mut dyn FnMut(&[u32])) {
+    /// Objects between the beginnings of two neighbouring working sets; 0 for rules without phases.
+    pub(super) fn stride(&self) -> u32 {
         match self {
-            Spec::Mix { parts, burst } => mix::draw(parts, *burst, requests, rng, take),
-            simple => patterns::draw(simple, requests, rng, take),
+            Spec::Markov {
+                objects, overlap, ..
+            } => ((f64::from(*objects) * (1.0 - overlap)).round() as u32).max(1),
+            _ => 0,
         }
     }
+}
+
+/// A rule in a mix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The share of bursts of the part, in proportion to the weights of all parts.
+    pub weight: f64,
+    pub spec: Spec,
 }

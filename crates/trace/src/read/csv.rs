@@ -1,59 +1,30 @@
 //! Comma-separated values with named columns.
-use super::lines::{number, seconds, Lines};
-use super::reader::{Context, Source};
+use super::columns::Columns;
+use super::lines::{number, seconds, Lines, LATE};
+use super::source::{Batch, Context, Source};
 use super::spc::MOST_PAGES;
 use super::text::Keys;
-use super::Batch;
 use crate::{CsvOptions, Error, Flags, ReadOptions};
 use std::io::Read;
-
-/// Names of columns that are taken when none is given.
-const IDS: [&str; 11] = [
-    "id",
-    "obj_id",
-    "object",
-    "object_id",
-    "key",
-    "page",
-    "block",
-    "lba",
-    "address",
-    "addr",
-    "offset",
-];
-const OPS: [&str; 4] = ["op", "rw", "opcode", "operation"];
-const TIMES: [&str; 4] = ["time", "timestamp", "ts", "seconds"];
-const SIZES: [&str; 5] = ["size", "obj_size", "object_size", "bytes", "length"];
-/// `anon` or `file`.
-const KINDS: [&str; 1] = ["kind"];
-/// `mapped`, `exec` or `fd`.
-const VIAS: [&str; 1] = ["via"];
-
-/// Column numbers, from 0.
-#[derive(Clone, Copy, Debug, Default)]
-struct Columns {
-    id: usize,
-    op: Option<usize>,
-    time: Option<usize>,
-    size: Option<usize>,
-    kind: Option<usize>,
-    via: Option<usize>,
-}
 
 pub(crate) struct Csv<R> {
     lines: Lines<R>,
     options: CsvOptions,
     delimiter: u8,
     columns: Columns,
+    /// The names in the first line; empty without a header.
+    names: Vec<String>,
     keys: Keys,
     page_shift: u32,
-    /// Where the fields of the line at hand are.
+    /// Times from here on are refused.
+    end: f64,
+    /// The begin and the end of each field of the current line.
     fields: Vec<(usize, usize)>,
 }
 
 impl<R: Read> Csv<R> {
     /// # Errors
-    /// When the first line does not name the columns.
+    /// The first line does not name the columns.
     pub fn new(
         input: R,
         options: &ReadOptions,
@@ -65,14 +36,15 @@ impl<R: Read> Csv<R> {
             options: options.csv.clone(),
             delimiter,
             columns: Columns::default(),
+            names: Vec::new(),
             keys: Keys::new(options.names),
             page_shift: options.page_size.trailing_zeros(),
+            end: options.end_of_times(),
             fields: Vec::new(),
         };
         if csv.options.addresses {
             csv.keys = Keys::new(crate::Names::Numbers);
         }
-        let mut names: Vec<String> = Vec::new();
         if csv.options.header {
             let Some(line) = csv.lines.next(context)? else {
                 return Err(context.file("empty: no trace"));
@@ -82,15 +54,16 @@ impl<R: Read> Csv<R> {
             split(line, csv.delimiter, &mut csv.fields);
             for field in &csv.fields {
                 let name = String::from_utf8_lossy(unquoted(&line[field.0..field.1]));
-                names.push(name.trim().to_lowercase());
+                csv.names.push(name.trim().to_lowercase());
             }
         }
-        csv.columns = columns(&csv.options, &names).map_err(|problem| context.file(problem))?;
+        let found = Columns::find(&csv.options, &csv.names);
+        csv.columns = found.map_err(|problem| context.file(problem))?;
         Ok(csv)
     }
 }
 
-/// The one that the first line of `start` has most of.
+/// The most frequent delimiter in the first line of `start`.
 pub(crate) fn delimiter_of(start: &[u8]) -> u8 {
     let line = start
         .split(|&b| b == b'\n')
@@ -99,69 +72,18 @@ pub(crate) fn delimiter_of(start: &[u8]) -> u8 {
         let line = line.unwrap_or_default();
         line.iter().filter(|&&b| b == delimiter).count()
     };
-    // Of equals the last wins.
+    // Of equally frequent delimiters the last wins.
     [b';', b'\t', b',']
         .into_iter()
         .max_by_key(|&d| count(d))
         .unwrap_or(b',')
 }
 
-fn columns(options: &CsvOptions, names: &[String]) -> Result<Columns, String> {
-    // What a binary file's first line has must not reach a terminal.
-    let there = || {
-        let shown = names.iter().take(20).map(|name| {
-            let short: String = name.chars().take(40).collect();
-            short.escape_debug().to_string()
-        });
-        let shown: Vec<String> = shown.collect();
-        let more = if names.len() > 20 { ", ..." } else { "" };
-        format!("the columns are {}{more}", shown.join(", "))
-    };
-    let find = |wanted: &Option<String>, usual: &[&str]| -> Result<Option<usize>, String> {
-        let Some(wanted) = wanted else {
-            return Ok(usual.iter().find_map(|u| names.iter().position(|n| n == u)));
-        };
-        if let Some(at) = names.iter().position(|n| *n == wanted.to_lowercase()) {
-            return Ok(Some(at));
-        }
-        match wanted.parse::<usize>() {
-            Ok(number) if number > 0 && (names.is_empty() || number <= names.len()) => {
-                Ok(Some(number - 1))
-            }
-            _ if names.is_empty() => Err(format!(
-                "without a header, columns are given by number from 1, not as \"{wanted}\""
-            )),
-            _ => Err(format!("there is no column \"{wanted}\"; {}", there())),
-        }
-    };
-    let id = match find(&options.id, &IDS)? {
-        Some(id) => id,
-        None if names.is_empty() => 0,
-        None if names.iter().all(|n| number(n.as_bytes()).is_some()) => {
-            return Err("the first line names no columns; --no-header, and --id-column N".into())
-        }
-        None => {
-            let there = there();
-            return Err(format!(
-                "which column is the object? {there}; --id-column names it"
-            ));
-        }
-    };
-    Ok(Columns {
-        id,
-        op: find(&options.op, &OPS)?,
-        time: find(&options.time, &TIMES)?,
-        size: find(&options.size, &SIZES)?,
-        kind: find(&None, &KINDS)?,
-        via: find(&None, &VIAS)?,
-    })
-}
-
-/// Where the fields of a line begin and end; a delimiter between quotes is none.
+/// Finds the begin and the end of each field of a line. A delimiter between quotes does not count.
 fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(usize, usize)>) {
     fields.clear();
     let (mut start, mut within) = (0, false);
-    // Fields are short: a search for the next delimiter costs more than a look at each byte.
+    // Fields are short: a search for the next delimiter costs more than a test of each byte.
     for (at, &byte) in line.iter().enumerate() {
         if byte == b'"' {
             within = !within;
@@ -173,7 +95,7 @@ fn split(line: &[u8], delimiter: u8, fields: &mut Vec<(usize, usize)>) {
     fields.push((start, line.len()));
 }
 
-/// Without blanks and one pair of quotes around it.
+/// A field without blanks and without one pair of quotes around it.
 fn unquoted(field: &[u8]) -> &[u8] {
     let field = field.trim_ascii();
     let inner = field
@@ -182,9 +104,9 @@ fn unquoted(field: &[u8]) -> &[u8] {
     inner.unwrap_or(field)
 }
 
-/// One request's own; `Err` says what was expected.
+/// The fields of one request.
 struct Row {
-    /// Keys: one, or the pages that it covers.
+    /// The keys of the request: one, or one for each page that it covers.
     first: u64,
     last: u64,
     flags: Flags,
@@ -235,7 +157,7 @@ impl<R> Csv<R> {
                 .ok_or("bytes in the size column")?,
             None => 1,
         };
-        // Last, so that no name of a malformed line is remembered.
+        // The key is parsed last, so that no name of a malformed line is stored.
         let key = keys.key(name).ok_or(Keys::EXPECTED)?;
         if !options.addresses {
             let size = u32::try_from(size).map_err(|_| "less than 4 GiB in the size column")?;
@@ -265,8 +187,8 @@ impl<R> Csv<R> {
 
 fn op(text: Option<&[u8]>) -> Option<Flags> {
     let text = text?;
-    let is = |words: &[&str]| {
-        words
+    let is = |names: &[&str]| {
+        names
             .iter()
             .any(|w| text.eq_ignore_ascii_case(w.as_bytes()))
     };
@@ -285,6 +207,18 @@ impl<R: Read + Send> Source for Csv<R> {
     fn has_flags(&self) -> bool {
         let columns = &self.columns;
         columns.op.is_some() || columns.kind.is_some() || columns.via.is_some()
+    }
+
+    fn names(&self) -> u64 {
+        self.keys.strings()
+    }
+
+    fn columns(&self) -> Vec<(&'static str, String)> {
+        self.columns.roles(&self.names)
+    }
+
+    fn doubt(&self) -> Option<String> {
+        self.columns.doubt(&self.options, &self.names)
     }
 
     fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error> {
@@ -308,8 +242,9 @@ impl<R: Read + Send> Source for Csv<R> {
                 &self.fields,
             );
             let row = match row {
-                Ok(row) => row,
-                Err(expected) => {
+                Ok(row) if row.time < self.end => row,
+                unfit => {
+                    let expected = unfit.err().unwrap_or(LATE);
                     let line = line.to_vec();
                     context.bad(self.lines.place(), expected, &line)?;
                     continue;

@@ -1,17 +1,16 @@
 //! `valgrind --tool=lackey --trace-mem=yes`: instruction fetches, loads, stores and modifications of
 //! a process's memory.
 //!
-//! Every access is through a mapping. Instructions count as a file's; data counts as anonymous: most
-//! of it is heap and stack, and the trace does not tell.
+//! Every access is through a mapping. Instructions count as memory of a file. The trace does not
+//! distinguish kinds of data. Data counts as anonymous memory, because most of it is heap and stack.
 use super::lines::{hexadecimal, number, Lines};
-use super::reader::{Context, Source};
-use super::Batch;
+use super::source::{Batch, Context, Source};
 use crate::{Error, Flags, ReadOptions};
 use std::io::Read;
 
 const EXPECTED: &str = "I, L, S or M, then address,bytes";
 
-/// Bytes of one access; vector and string instructions stay far below.
+/// The most bytes of one access. Vector and string instructions stay far below.
 const MOST_BYTES: u64 = 1 << 16;
 
 pub(crate) struct Lackey<R> {
@@ -28,7 +27,7 @@ impl<R: Read> Lackey<R> {
     }
 }
 
-/// What kind, at which address, how many bytes.
+/// The kind of an access, its address, and its number of bytes.
 fn parse(line: &[u8]) -> Option<(Flags, u64, u64)> {
     let (kind, rest) = line.split_first()?;
     let flags = match kind {
@@ -47,8 +46,8 @@ fn parse(line: &[u8]) -> Option<(Flags, u64, u64)> {
     (bytes <= MOST_BYTES && address.checked_add(bytes).is_some()).then_some((flags, address, bytes))
 }
 
-/// A line of lackey's output?
-pub(crate) fn looks_like(line: &[u8]) -> bool {
+/// Is `line` a line of lackey's output?
+pub(crate) fn is_line(line: &[u8]) -> bool {
     parse(line.trim_ascii()).is_some()
 }
 
@@ -62,7 +61,7 @@ impl<R: Read + Send> Source for Lackey<R> {
             let Some(line) = self.lines.next(context)? else {
                 return Ok(!batch.ids.is_empty());
             };
-            // Valgrind's own words begin with ==pid==, or -- when it is verbose.
+            // Valgrind's own messages begin with ==pid==, or with -- when it is verbose.
             if line.is_empty() || line.starts_with(b"==") || line.starts_with(b"--") {
                 continue;
             }

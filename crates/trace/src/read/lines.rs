@@ -1,10 +1,14 @@
-//! Lines of a file, without copying them.
-use super::reader::Context;
+//! Splits a file into lines without copying them.
+use super::source::Context;
 use crate::{Error, Place};
 use std::io::{ErrorKind, Read};
 
-/// Bytes; what is longer is no trace.
+/// The longest line in bytes. A file with longer lines is no trace.
 const LONGEST: usize = 1 << 16;
+
+/// The error of a time that the output cannot hold.
+pub(crate) const LATE: &str =
+    "a time below 4294967296, the most that oracleGeneral holds (the time column is in seconds)";
 
 pub(crate) struct Lines<R> {
     input: R,
@@ -12,9 +16,9 @@ pub(crate) struct Lines<R> {
     start: usize,
     end: usize,
     ended: bool,
-    /// Bytes from `start` on that are known to hold no line's end: none is searched twice.
+    /// Bytes from `start` on that hold no line's end. They are not searched again.
     searched: usize,
-    /// Of the line given last.
+    /// The number of the line that was returned last.
     number: u64,
 }
 
@@ -31,7 +35,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The line given last, the first being 1.
+    /// The place of the line that was returned last; the first line is 1.
     pub fn place(&self) -> Place {
         Place::Line(self.number)
     }
@@ -42,7 +46,7 @@ impl<R: Read> Lines<R> {
             let rest = &self.buffer[self.start..self.end];
             let end = memchr::memchr(b'\n', &rest[self.searched..]).map(|at| at + self.searched);
             let length = end.unwrap_or(rest.len());
-            // Whether or not the line's end has been read yet: it must not depend on the pieces.
+            // The length is checked before the line's end arrives, so that the sizes of reads have no effect.
             if length >= LONGEST {
                 self.too_long(context)?;
             } else if end.is_some() {
@@ -66,7 +70,7 @@ impl<R: Read> Lines<R> {
         self.buffer[line].trim_ascii()
     }
 
-    fn more(&mut self, context: &Context) -> Result<(), Error> {
+    fn more(&mut self, context: &mut Context) -> Result<(), Error> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
@@ -79,12 +83,18 @@ impl<R: Read> Lines<R> {
                     return Ok(());
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(context.io_behind(self.place(), e)),
+                Err(e) => {
+                    context.end_early(self.place(), e)?;
+                    // The rest may be the beginning of a longer line, such as 12 of 123.
+                    (self.start, self.end, self.searched) = (0, 0, 0);
+                    self.ended = true;
+                    return Ok(());
+                }
             }
         }
     }
 
-    /// Goes on behind the end of a line that does not fit.
+    /// Reports a line that is too long, and skips to the next line.
     fn too_long(&mut self, context: &mut Context) -> Result<(), Error> {
         self.number += 1;
         self.searched = 0;
@@ -105,7 +115,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Decimal, or hexadecimal after `0x`.
+/// A decimal number, or a hexadecimal one after `0x`.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
     if let Some(digits) = text
         .strip_prefix(b"0x")
@@ -116,7 +126,7 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
-    // Nineteen digits always fit.
+    // Nineteen digits always fit 64 bits.
     if text.len() <= 19 {
         let mut value = 0u64;
         for &byte in text {
@@ -135,7 +145,7 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// Up to 16 digits after any zeros.
+/// A hexadecimal number of up to 16 digits after any zeros.
 pub(crate) fn hexadecimal(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -146,7 +156,7 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// Seconds: finite and not below zero.
+/// A time in seconds: finite and not below zero.
 pub(crate) fn seconds(text: &[u8]) -> Option<f64> {
     // Whole seconds are common, and exact below 2^53.
     if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) {

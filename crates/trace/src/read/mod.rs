@@ -1,10 +1,15 @@
-//! Requests as a file has them, batch by batch.
+//! Readers, one for each format: they return the requests of a file batch by batch.
+mod columns;
 mod csv;
-pub(crate) mod lackey;
+mod detect;
+mod lackey;
 mod lines;
 mod oracle;
 mod reader;
-pub(crate) mod spc;
+mod source;
+mod spc;
 mod text;
 
-pub use reader::{Batch, Expected, Reader, Skipped};
+pub use detect::format_of;
+pub use reader::{file_name, Expected, Reader};
+pub use source::{Batch, Skipped};

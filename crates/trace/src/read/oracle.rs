@@ -1,7 +1,6 @@
 //! oracleGeneral: libCacheSim's records of 24 bytes, little-endian and packed.
-use super::reader::{Context, Source};
-use super::Batch;
-use crate::{Error, Place};
+use super::source::{Batch, Context, Source};
+use crate::{CutOff, Error, Place};
 use std::io::{ErrorKind, Read};
 
 /// Bytes: u32 seconds, u64 object, u32 bytes, i64 next access.
@@ -37,9 +36,16 @@ impl<R: Read + Send> Source for Oracle<R> {
                 Ok(0) => break,
                 Ok(n) => got += n,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                // The requests before the cut come first; the next call finds the cut again.
+                Err(e) if CutOff::is(&e) && got >= RECORD => {
+                    got -= got % RECORD;
+                    break;
+                }
                 Err(e) => {
                     let whole = self.records + (got / RECORD) as u64;
-                    return Err(context.io_behind(Place::Record(whole), e));
+                    context.end_early(Place::Record(whole), e)?;
+                    got = 0;
+                    break;
                 }
             }
         }
@@ -77,7 +83,7 @@ impl<R: Read + Send> Source for Oracle<R> {
     }
 }
 
-/// libCacheSim's mark for a next access that nobody looked for; -1 is none.
+/// libCacheSim's value for an unknown next access. -1 stands for no next access.
 const UNKNOWN: i64 = -2;
 
 fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {

@@ -1,145 +1,26 @@
-//! Opens a trace, finds out how it is packed and what format it has.
-use super::{csv, lackey, oracle, spc, text};
+//! Opens a trace, and finds out its packing and its format.
+use super::source::{Batch, Context, Skipped, Source};
+use super::{csv, detect, lackey, oracle, spc, text};
 use crate::options::Progress;
-use crate::pack::{unpack, Packing};
-use crate::{Error, Flags, Format, Place, ReadOptions};
+use crate::packing::{unpack, Packing};
+use crate::{CutOff, Error, Format, ReadOptions};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Requests of one batch; a request that is split may make it longer.
+/// Requests of one batch. A request that is split into pages may make it longer.
 const BATCH: usize = 8192;
 
-/// Bytes that the format is guessed from.
+/// Bytes from which the format is guessed.
 const START: usize = 4096;
 
-/// Requests, column by column. Columns beside `ids` are as long or, where the format does not tell,
-/// empty.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Batch {
-    /// As the file has them; strings are numbered in order of first appearance.
-    pub ids: Vec<u64>,
-    pub flags: Vec<Flags>,
-    /// Seconds, from the file's own beginning.
-    pub times: Vec<f64>,
-    /// Bytes.
-    pub sizes: Vec<u32>,
-}
-
-impl Batch {
-    pub(crate) fn clear(&mut self) {
-        self.ids.clear();
-        self.flags.clear();
-        self.times.clear();
-        self.sizes.clear();
-    }
-
-    fn truncate(&mut self, requests: usize) {
-        self.ids.truncate(requests);
-        self.flags.truncate(requests);
-        self.times.truncate(requests);
-        self.sizes.truncate(requests);
-    }
-}
-
-/// What was left out of a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
-    /// Malformed lines or records.
-    pub malformed: u64,
-    /// The first of them, in words.
-    pub first: Option<String>,
-    /// Writes that were to be dropped.
-    pub writes: u64,
-}
-
-/// How many requests there will be.
+/// The expected number of requests in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
-    /// Known from the file's length.
+    /// The exact number, where the file's length determines it.
     pub exact: Option<u64>,
-    /// An upper bound that is rarely wrong.
+    /// An estimate that is rarely too low.
     pub guess: u64,
-}
-
-/// A format's own half.
-pub(crate) trait Source: Send {
-    /// Appends some requests to the empty `batch`; false at the end.
-    fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error>;
-    /// Does the format tell [`Flags`]?
-    fn has_flags(&self) -> bool;
-}
-
-/// Whose file it is and what happens to malformed lines.
-pub(crate) struct Context {
-    pub file: PathBuf,
-    pub skip_bad: bool,
-    pub skipped: Skipped,
-    /// Requests to be read at once: what lies behind the limit is none of our business.
-    pub room: usize,
-}
-
-impl Context {
-    /// Something is malformed: an error, or counted and left out.
-    pub fn bad(&mut self, place: Place, expected: &str, found: &[u8]) -> Result<(), Error> {
-        self.malformed(place, expected, quoted(found))
-    }
-
-    /// Likewise; `found` is in words already.
-    pub fn malformed(&mut self, place: Place, expected: &str, found: String) -> Result<(), Error> {
-        let error = Error::Malformed {
-            file: self.file.clone(),
-            place,
-            expected: expected.to_string(),
-            found,
-        };
-        if !self.skip_bad {
-            return Err(error);
-        }
-        self.skipped.malformed += 1;
-        if self.skipped.first.is_none() {
-            self.skipped.first = Some(error.to_string());
-        }
-        Ok(())
-    }
-
-    pub fn io(&self, cause: io::Error) -> Error {
-        Error::Io {
-            file: self.file.clone(),
-            behind: None,
-            cause,
-        }
-    }
-
-    /// Likewise, behind what could be read.
-    pub fn io_behind(&self, place: Place, cause: io::Error) -> Error {
-        let (Place::Line(number) | Place::Record(number)) = place;
-        Error::Io {
-            file: self.file.clone(),
-            behind: (number > 0).then_some(place),
-            cause,
-        }
-    }
-
-    pub fn file(&self, problem: impl Into<String>) -> Error {
-        Error::File {
-            file: self.file.clone(),
-            problem: problem.into(),
-        }
-    }
-}
-
-/// A malformed line for a person: short, and nothing that a terminal would act upon.
-fn quoted(bytes: &[u8]) -> String {
-    const LONGEST: usize = 60;
-    let (shown, more) = match bytes.len() > LONGEST {
-        true => (&bytes[..LONGEST], "..."),
-        false => (bytes, ""),
-    };
-    match shown.is_empty() {
-        true => "nothing".to_string(),
-        false => format!("\"{}\"{more}", shown.escape_ascii()),
-    }
 }
 
 /// A trace being read.
@@ -151,13 +32,15 @@ pub struct Reader {
     source: Box<dyn Source>,
     expected: Expected,
     left: u64,
+    /// Requests that were returned.
+    requests: u64,
 }
 
 impl Reader {
     /// Opens a file; `-` is standard input.
     ///
     /// # Errors
-    /// When it cannot be read, its format cannot be told, or its header is wrong.
+    /// The file cannot be read, its format is unknown, or its header is wrong.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Reader, Error> {
         let failed = |cause| Error::Io {
             file: path.to_path_buf(),
@@ -172,15 +55,15 @@ impl Reader {
         if about.is_dir() {
             return Err(Error::File {
                 file: path.to_path_buf(),
-                problem: "a folder; name a trace in it".into(),
+                problem: "is a folder; name a trace in the folder".into(),
             });
         }
         let length = about.is_file().then_some(about.len());
         Reader::new(path, file, length, options)
     }
 
-    /// Reads from anything; `path` is what errors call it and tells the format. `length` is in bytes,
-    /// packed.
+    /// Reads from any input. Errors name the input `path`, whose ending determines the format. `length` is
+    /// the length of the packed input in bytes.
     ///
     /// # Errors
     /// As [`Reader::open`].
@@ -198,31 +81,24 @@ impl Reader {
         };
         if !options.page_size.is_power_of_two() {
             let size = options.page_size;
-            return Err(context.file(format!("page size {size}: a power of two is needed")));
+            return Err(context.file(format!(
+                "a page size of {size} bytes: expected a power of two"
+            )));
         }
         let counted = Counted {
             input,
             read: 0,
-            told: 0,
+            reported: 0,
             length,
             progress: options.progress.clone(),
         };
         let (mut unpacked, packing) = unpack(counted).map_err(|e| context.io(e))?;
-        let mut start = Vec::new();
-        let read = unpacked.by_ref().take(START as u64).read_to_end(&mut start);
-        read.map_err(|e| context.io(e))?;
-        let format = options
-            .format
-            .or_else(|| Format::of_name(path))
-            .or_else(|| Format::of_contents(&start));
-        let format = match format {
-            Some(format) => format,
-            None if start.is_empty() => return Err(context.file("empty: no trace")),
-            None => {
-                return Err(context
-                    .file("neither its name nor its contents tell the format; --format does"))
-            }
-        };
+        let (start, cut_off) = start_of(&mut unpacked).map_err(|e| context.io(e))?;
+        let known = options.format.or_else(|| Format::of_name(path)).is_some();
+        if cut_off && start.is_empty() && !known {
+            return Err(context.cut_off());
+        }
+        let format = format_of(&start, options, &context)?;
         let expected = Expected {
             exact: match (format, packing) {
                 (Format::OracleGeneral, Packing::Plain) => {
@@ -246,25 +122,34 @@ impl Reader {
             Format::Lackey => Box::new(lackey::Lackey::new(input, options)),
         };
         Ok(Reader {
-            name: short_name(path),
+            name: file_name(path),
             context,
             format,
             packing,
             source,
             expected,
+            requests: 0,
             left: options.limit.unwrap_or(u64::MAX),
         })
     }
 
-    /// Replaces the contents of `batch` by the next requests; false at the end.
+    /// Replaces the contents of `batch` by the next requests. Returns false at the end.
     ///
     /// # Errors
-    /// What cannot be read, and what is malformed unless that is to be skipped.
+    /// The file cannot be read, or a line is malformed and malformed lines are not skipped.
     pub fn fill(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         loop {
             batch.clear();
             self.context.room = self.left.min(BATCH as u64) as usize;
-            if self.left == 0 || !self.source.fill(&mut self.context, batch)? {
+            let behind = self.requests;
+            let mut more = || match self.source.fill(&mut self.context, batch) {
+                Err(Error::CutOff { file, .. }) => Err(Error::CutOff {
+                    file,
+                    requests: behind + batch.ids.len() as u64,
+                }),
+                filled => filled,
+            };
+            if self.left == 0 || !more()? {
                 batch.clear();
                 return Ok(false);
             }
@@ -272,13 +157,14 @@ impl Reader {
                 batch.truncate(self.left as usize);
             }
             self.left -= batch.ids.len() as u64;
+            self.requests += batch.ids.len() as u64;
             if !batch.ids.is_empty() {
                 return Ok(true);
             }
         }
     }
 
-    /// The file's name without folder and endings.
+    /// The name of the file without its folder.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -299,47 +185,74 @@ impl Reader {
         self.expected
     }
 
-    /// Does the format tell [`Flags`]?
+    /// Does the format have [`crate::Flags`]?
     pub fn has_flags(&self) -> bool {
         self.source.has_flags()
     }
 
-    /// What was left out so far.
+    /// The number of objects so far whose names are strings: their keys are numbers in order of first appearance.
+    pub fn names(&self) -> u64 {
+        self.source.names()
+    }
+
+    /// What each column of CSV is taken for (object, op, time, size, kind, via), with its name or its number
+    /// from 1. Empty for other formats.
+    pub fn columns(&self) -> Vec<(&'static str, String)> {
+        self.source.columns()
+    }
+
+    /// A choice that was made without an option, and that its user may not have meant.
+    pub fn doubt(&self) -> Option<String> {
+        self.source.doubt()
+    }
+
+    /// The counts of requests left out so far.
     pub fn skipped(&self) -> &Skipped {
         &self.context.skipped
     }
 }
 
-fn short_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    let name = name.to_string_lossy();
-    let mut name = name.as_ref();
-    let endings = [
-        ".zst",
-        ".gz",
-        ".bin",
-        ".oracleGeneral",
-        ".csv",
-        ".tsv",
-        ".txt",
-        ".spc",
-        ".lackey",
-        ".trace",
-    ];
-    for ending in endings {
-        name = name.strip_suffix(ending).unwrap_or(name);
-    }
-    match name.is_empty() {
-        true => "trace".to_string(),
-        false => name.to_string(),
+/// The first bytes, and whether the file is cut off within them. The source finds the cut again, behind the requests
+/// before it.
+fn start_of(input: &mut impl Read) -> io::Result<(Vec<u8>, bool)> {
+    let mut start = Vec::new();
+    match input.take(START as u64).read_to_end(&mut start) {
+        Ok(_) => Ok((start, false)),
+        Err(cause) if CutOff::is(&cause) => Ok((start, true)),
+        Err(cause) => Err(cause),
     }
 }
 
-/// Tells of progress.
+/// The format of a file that begins with `start`.
+fn format_of(start: &[u8], options: &ReadOptions, context: &Context) -> Result<Format, Error> {
+    if let Some(format) = options.format {
+        return Ok(format);
+    }
+    let problem = match Format::of_name(&context.file).or_else(|| detect::format_of(start)) {
+        _ if detect::is_markup(start) => {
+            "a page of HTML or XML, not a trace; --format text reads it as lines"
+        }
+        Some(format) => return Ok(format),
+        None if start.is_empty() => "empty: no trace",
+        None => {
+            "unknown format: the name says nothing and the contents are binary; \
+            --format oracleGeneral reads records of 24 bytes, --format text reads lines"
+        }
+    };
+    Err(context.file(problem))
+}
+
+/// The name of a file without its folder, safe for a terminal.
+pub fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    names::shown(Path::new(name)).to_string()
+}
+
+/// Counts the bytes that are read, and reports progress.
 struct Counted<R> {
     input: R,
     read: u64,
-    told: u64,
+    reported: u64,
     length: Option<u64>,
     progress: Option<Progress>,
 }
@@ -349,8 +262,8 @@ impl<R: Read> Read for Counted<R> {
         let got = self.input.read(buffer)?;
         if let Some(progress) = &self.progress {
             self.read += got as u64;
-            if self.read - self.told >= 1 << 20 {
-                self.told = self.read;
+            if self.read - self.reported >= 1 << 20 {
+                self.reported = self.read;
                 progress(self.read, self.length);
             }
         }

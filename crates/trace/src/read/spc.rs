@@ -1,12 +1,11 @@
 //! SPC trace files (Storage Performance Council, "SPC Trace File Format Specification", revision
 //! 1.0.1), as the UMass trace repository has them: unit, block address, bytes, R or W, seconds.
-use super::lines::{number, seconds, Lines};
-use super::reader::{Context, Source};
-use super::Batch;
+use super::lines::{number, seconds, Lines, LATE};
+use super::source::{Batch, Context, Source};
 use crate::{Error, Flags, ReadOptions, SpcOptions};
 use std::io::Read;
 
-/// Pages of one request; a larger one is a damaged line.
+/// The most pages of one request. A line with a larger request is damaged.
 pub(crate) const MOST_PAGES: u64 = 1 << 16;
 
 const EXPECTED: &str = "unit,block address,bytes,R or W,seconds";
@@ -15,6 +14,8 @@ pub(crate) struct Spc<R> {
     lines: Lines<R>,
     options: SpcOptions,
     page_shift: u32,
+    /// Times from here on are refused.
+    end: f64,
 }
 
 impl<R: Read> Spc<R> {
@@ -23,6 +24,7 @@ impl<R: Read> Spc<R> {
             lines: Lines::new(input),
             options: options.spc,
             page_shift: options.page_size.trailing_zeros(),
+            end: options.end_of_times(),
         }
     }
 }
@@ -51,8 +53,8 @@ fn parse(line: &[u8]) -> Option<Line> {
     })
 }
 
-/// A line of an SPC trace?
-pub(crate) fn looks_like(line: &[u8]) -> bool {
+/// Is `line` a line of an SPC trace?
+pub(crate) fn is_line(line: &[u8]) -> bool {
     parse(line).is_some()
 }
 
@@ -81,6 +83,11 @@ impl<R: Read + Send> Source for Spc<R> {
                 context.bad(self.lines.place(), expected, &text)?;
                 continue;
             };
+            if line.seconds >= self.end {
+                let text = text.to_vec();
+                context.bad(self.lines.place(), LATE, &text)?;
+                continue;
+            }
             if line.write && !self.options.writes {
                 context.skipped.writes += 1;
                 continue;
@@ -104,7 +111,7 @@ impl<R: Read + Send> Source for Spc<R> {
     }
 }
 
-/// The first page's key and the number of pages; none where the line is beyond all bounds.
+/// The key of the first page, and the number of pages. None where the line exceeds the bounds.
 fn pages(options: &SpcOptions, page_shift: u32, line: &Line) -> Option<(u64, u64)> {
     let start = line.block.checked_mul(u64::from(options.block_size))?;
     let last = start.checked_add(line.bytes.saturating_sub(1))?;

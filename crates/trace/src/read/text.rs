@@ -1,7 +1,6 @@
-//! Plain text: an object a line. Empty lines and lines that begin with `#` are left out.
+//! Plain text: one object on each line. Empty lines and lines that begin with `#` are skipped.
 use super::lines::{number, Lines};
-use super::reader::{Context, Source};
-use super::Batch;
+use super::source::{Batch, Context, Source};
 use crate::{Error, Names, ReadOptions};
 use std::collections::HashMap;
 use std::io::Read;
@@ -25,6 +24,10 @@ impl<R: Read + Send> Source for Text<R> {
         false
     }
 
+    fn names(&self) -> u64 {
+        self.keys.strings()
+    }
+
     fn fill(&mut self, context: &mut Context, batch: &mut Batch) -> Result<bool, Error> {
         while batch.ids.len() < context.room {
             let Some(line) = self.lines.next(context)? else {
@@ -45,7 +48,7 @@ impl<R: Read + Send> Source for Text<R> {
     }
 }
 
-/// Names of objects to keys.
+/// Keys of objects by name.
 pub(crate) struct Keys {
     names: Names,
     strings: HashMap<Box<[u8]>, u64>,
@@ -62,7 +65,7 @@ impl Keys {
         }
     }
 
-    /// None where a number is needed and `name` is none.
+    /// The key of a name. None where names must be numbers and `name` is not one.
     #[inline]
     pub fn key(&mut self, name: &[u8]) -> Option<u64> {
         match self.names {
@@ -78,7 +81,12 @@ impl Keys {
         }
     }
 
-    /// None where it is no text: a binary file has few line ends, and would be some strange names.
+    /// The number of strings that have a key.
+    pub fn strings(&self) -> u64 {
+        self.strings.len() as u64
+    }
+
+    /// The key of a string. None where the string is not text, so that a binary file is an error.
     fn intern(&mut self, name: &[u8]) -> Option<u64> {
         if let Some(&key) = self.strings.get(name) {
             return Some(key);

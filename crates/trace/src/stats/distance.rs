@@ -1,29 +1,29 @@
-//! Stack distances: R. Mattson et al., "Evaluation techniques for storage hierarchies", 1970, counted
-//! as B. Bennett and V. Kruskal do ("LRU stack processing", 1975), in a tree over a bitmap.
+//! Stack distances (R. Mattson et al., "Evaluation techniques for storage hierarchies", 1970), counted in
+//! a tree over a bitmap (B. Bennett and V. Kruskal, "LRU stack processing", 1975).
 
 /// Positions under one leaf of the tree.
 const BLOCK: usize = 512;
 const WORDS: usize = BLOCK / 64;
 
-/// Each object's latest request takes the next position; a distance is the number of positions taken
-/// behind the object's own.
+/// Stack distances of a trace. Each object's latest request takes the next position. A distance is the
+/// number of taken positions behind the object's own.
 #[derive(Clone, Debug)]
 pub struct StackDistance {
-    /// One above each object's position; 0 where it has none.
+    /// One above the position of each object; 0 where it has none.
     position: Vec<u32>,
     object_at: Vec<u32>,
     taken: Vec<u64>,
-    /// A Fenwick tree over the blocks' counts; its first element is unused.
+    /// A Fenwick tree over the counts of the blocks. Its first element is unused.
     tree: Vec<u32>,
     next: usize,
     live: u32,
 }
 
 impl StackDistance {
-    /// For ids below `objects`; 13 bytes each.
+    /// For ids below `objects`. Memory: 13 bytes an object.
     pub fn new(objects: u32) -> StackDistance {
-        // Twice as many positions as can be taken: moving them together costs little on average.
-        // They must fit 32 bits; near that many objects moving is frequent.
+        // Twice as many positions as can be taken, so that moving them together costs little on
+        // average. Positions must fit 32 bits. With nearly that many objects, moves are frequent.
         let most = u32::MAX as usize / BLOCK * BLOCK;
         let positions = (2 * objects as usize)
             .next_multiple_of(BLOCK)
@@ -39,7 +39,7 @@ impl StackDistance {
         }
     }
 
-    /// Distinct objects since the last request for `id`, itself included; none the first time.
+    /// Distinct objects since the last request for `id`, itself included. None the first time.
     pub fn access(&mut self, id: u32) -> Option<u32> {
         if self.next == self.object_at.len() {
             self.move_together();
@@ -61,7 +61,7 @@ impl StackDistance {
         distance
     }
 
-    /// Of the positions 0 to `at`.
+    /// The number of taken positions from 0 to `at`.
     fn taken_up_to(&self, at: usize) -> u32 {
         let mut sum = 0;
         let mut node = at / BLOCK;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_as_far_as_it_is_long() {
+    fn the_distance_in_a_loop_is_its_length() {
         let mut stack = StackDistance::new(5000);
         for at in 0..30_000 {
             let distance = stack.access(at % 5000);

@@ -1,6 +1,6 @@
-//! Counts of whole numbers of any size.
+//! A histogram of whole numbers of any size.
 
-/// Buckets of each doubling: a value is known to 1 part in 256, and exactly below 512.
+/// Buckets of each doubling. A value is known to 1 part in 256, and exactly below 512.
 const STEPS: u64 = 256;
 
 /// A histogram whose buckets grow with the values.
@@ -20,12 +20,12 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// Values added.
+    /// The number of values added.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The value that this share of all do not exceed, the upper end of its bucket; none when empty.
+    /// The value that `share` of all values do not exceed: the upper end of the bucket. None when empty.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let wanted = (share * self.total as f64).ceil().max(1.0) as u64;
         let mut sum = 0;
@@ -36,13 +36,13 @@ impl Histogram {
         found.map(upper)
     }
 
-    /// How many do not exceed `value`; of the bucket that `value` lies within, all.
+    /// The number of values that do not exceed `value`. All of the bucket of `value` counts.
     pub fn up_to(&self, value: u64) -> u64 {
         let end = (bucket(value) + 1).min(self.counts.len());
         self.counts[..end].iter().sum()
     }
 
-    /// How many lie in [1, 2), [2, 4), [4, 8) and so on; zeros are left out.
+    /// The number of values in [1, 2), [2, 4), [4, 8) and so on. Zeros are left out.
     pub fn doublings(&self) -> Vec<u64> {
         let mut out = Vec::new();
         for (bucket, &count) in self.counts.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Histogram {
         out
     }
 
-    /// The upper end of each bucket in use, and how many do not exceed it.
+    /// The upper end of each bucket in use, and the number of values up to that end.
     pub fn cumulative(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut sum = 0;
         let used = self

@@ -1,4 +1,4 @@
-//! What a trace is like: how often its objects are asked for, and how soon again.
+//! Statistics of a trace: popularity of its objects, and times and distances of reuse.
 mod distance;
 mod histogram;
 mod popularity;
@@ -9,27 +9,29 @@ pub use popularity::{Popularity, ZipfFit};
 
 use crate::{Flags, Trace};
 
-/// What [`Stats::of`] found.
+/// Statistics of a trace.
 #[derive(Clone, Debug)]
 pub struct Stats {
     pub requests: u64,
-    /// Distinct objects: the footprint.
+    /// The number of distinct objects: the footprint.
     pub objects: u32,
-    /// First requests of an object, of all: what no cache can hit.
+    /// The share of requests that are the first of their object, which no cache can hit.
     pub compulsory_miss_ratio: f64,
     pub popularity: Popularity,
-    /// Requests from one for an object to the next for it; 1 is at once. First requests have none.
+    /// Reuse times: the number of requests from one for an object to the next for the same object. The
+    /// request after the first has reuse time 1. First requests have no reuse time.
     pub reuse_time: Histogram,
-    /// Distinct objects from one request for an object to the next for it, itself included: an LRU
-    /// cache of that many objects, or more, hits. First requests have none.
+    /// Reuse distances: the number of distinct objects from one request for an object to the next for the
+    /// same object, itself included. An LRU cache of at least that many objects hits. First requests have
+    /// no reuse distance.
     pub reuse_distance: Histogram,
-    /// How many requests have each reuse distance, exactly.
+    /// The exact number of requests with each reuse distance.
     pub distances: Vec<u64>,
-    /// Of what the format tells: none where it tells nothing.
+    /// Requests by their flags. None where the format has no flags.
     pub kinds: Option<Kinds>,
 }
 
-/// Requests by what the format tells of them.
+/// The number of requests with each flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds {
     pub writes: u64,
@@ -39,8 +41,8 @@ pub struct Kinds {
 }
 
 impl Stats {
-    /// Goes through a trace once; `progress` is told how many requests are done, now and then.
-    /// Memory: 29 bytes an object.
+    /// Measures a trace in one pass. `progress` is called with the number of requests done so far. Memory:
+    /// 29 bytes an object.
     pub fn of(trace: &Trace, mut progress: impl FnMut(u64)) -> Stats {
         let objects = trace.objects as usize;
         let mut counts = vec![0u32; objects];
@@ -54,7 +56,7 @@ impl Stats {
                 let at = at as u32;
                 let count = &mut counts[id as usize];
                 *count = count.saturating_add(1);
-                // Times wrap after 2^32 requests; a reuse as late as that counts as an early one.
+                // Times wrap after 2^32 requests, so a later reuse counts as an early one.
                 let before = std::mem::replace(&mut last[id as usize], at);
                 if let Some(d) = stack.access(id) {
                     time.add(u64::from(at.wrapping_sub(before)));
@@ -76,13 +78,13 @@ impl Stats {
         }
     }
 
-    /// Of an LRU cache that holds this many objects, exactly.
+    /// The exact number of misses of an LRU cache that holds `objects` objects.
     pub fn lru_misses(&self, objects: usize) -> u64 {
         let hits = self.distances.iter().take(objects.saturating_add(1));
         self.requests - hits.sum::<u64>()
     }
 
-    /// [`Stats::lru_misses`] of all requests; 0 without any.
+    /// [`Stats::lru_misses`] divided by requests; 0 without any request.
     pub fn lru_miss_ratio(&self, objects: usize) -> f64 {
         match self.requests {
             0 => 0.0,

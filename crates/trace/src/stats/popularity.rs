@@ -1,14 +1,14 @@
-//! How requests are spread over objects.
+//! The distribution of requests over objects, and a zipf law fitted to it.
 
 /// A zipf law fitted to the popular objects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ZipfFit {
     /// Popularity falls with rank^-alpha.
     pub alpha: f64,
-    /// Ranks that were fitted: objects with at least [`ZipfFit::LEAST`] requests.
+    /// The number of fitted ranks: objects with at least [`ZipfFit::LEAST`] requests.
     pub ranks: u32,
     /// The largest gap between the fitted and the actual share of requests up to a rank
-    /// (Kolmogorov and Smirnov's distance): below 0.05 is close, above 0.2 it is no zipf law.
+    /// (the Kolmogorov-Smirnov distance). Below 0.05 the fit is close. Above 0.2 the trace follows no zipf law.
     pub distance: f64,
 }
 
@@ -20,11 +20,11 @@ impl ZipfFit {
 /// Requests of each object.
 #[derive(Clone, Debug)]
 pub struct Popularity {
-    /// Largest first.
+    /// The number of requests of each object, largest first.
     pub counts: Vec<u32>,
-    /// Objects asked for once.
+    /// The number of objects that are requested once.
     pub one_hit_wonders: u32,
-    /// By maximum likelihood; none with fewer than 10 popular objects.
+    /// A fit by maximum likelihood. None with fewer than 10 popular objects.
     pub zipf: Option<ZipfFit>,
     requests: u64,
 }
@@ -40,7 +40,7 @@ impl Popularity {
         }
     }
 
-    /// Of the requests, the part that goes to this many of the most popular objects.
+    /// The share of requests for the `objects` most popular objects.
     pub fn share_of_top(&self, objects: usize) -> f64 {
         let top = &self.counts[..objects.min(self.counts.len())];
         let sum: u64 = top.iter().map(|&c| u64::from(c)).sum();
@@ -50,7 +50,7 @@ impl Popularity {
         }
     }
 
-    /// Requests of the object in the middle; 0 without objects.
+    /// The number of requests of the object of median popularity; 0 without objects.
     pub fn median(&self) -> u32 {
         self.counts.get(self.counts.len() / 2).copied().unwrap_or(0)
     }
@@ -90,8 +90,8 @@ fn fit(counts: &[u32]) -> Option<ZipfFit> {
     })
 }
 
-/// The sum of k^-alpha for k from 1 to n: the first terms one by one, the rest by Euler and
-/// Maclaurin's formula, to a relative error below 1e-9.
+/// The sum of k^-alpha for k from 1 to n, to a relative error below 1e-9. The first terms are added one
+/// by one, and the rest follows from the Euler-Maclaurin formula.
 fn harmonic(n: u32, alpha: f64) -> f64 {
     const EXACT: u32 = 100;
     let term = |k: f64| k.powf(-alpha);

@@ -1,9 +1,9 @@
-//! SPC and lackey, as [`crate::Reader`] takes them with the same page size: an object is a page.
+//! Writes SPC and lackey. An object is a page, as for [`crate::Reader`] with the same page size.
 use crate::{Batch, Error, Flags};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Bits of a page's number in an SPC unit; the unit is above.
+/// Bits of a page's number. The SPC unit is in the bits above.
 const UNIT: u32 = 48;
 
 pub(super) struct Spc {
@@ -12,14 +12,14 @@ pub(super) struct Spc {
 
 impl Spc {
     /// # Errors
-    /// A page below 512 bytes has no block address of its own.
+    /// Pages are smaller than a block of 512 bytes.
     pub fn new(path: &Path, page: u32) -> Result<Spc, Error> {
         if page >= 512 {
             return Ok(Spc { page });
         }
         Err(Error::File {
             file: path.to_path_buf(),
-            problem: format!("pages of {page} bytes; an SPC block has 512"),
+            problem: format!("pages of {page} bytes do not fit spc, whose blocks have 512"),
         })
     }
 

@@ -1,4 +1,4 @@
-//! CSV as [`crate::Reader`] takes it without being told the columns.
+//! Writes CSV with columns that [`crate::Reader`] finds by their names.
 use crate::{Batch, Flags};
 use std::io::Write as _;
 
@@ -40,15 +40,15 @@ impl Columns {
                 let _ = write!(to, ",{}", batch.sizes[at]);
             }
             if self.flags {
-                to.extend_from_slice(words(batch.flags[at]).as_bytes());
+                to.extend_from_slice(flag_columns(batch.flags[at]).as_bytes());
             }
             to.push(b'\n');
         }
     }
 }
 
-/// The last three columns.
-fn words(flags: Flags) -> String {
+/// The last three columns of a row.
+fn flag_columns(flags: Flags) -> String {
     let choose = |flag, yes, no| if flags.has(flag) { yes } else { no };
     let op = choose(Flags::WRITE, "write", "read");
     let kind = choose(Flags::ANON, "anon", "file");

@@ -1,4 +1,4 @@
-//! Traces to files.
+//! Writers of traces.
 mod blocks;
 mod csv;
 mod oracle;

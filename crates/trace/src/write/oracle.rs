@@ -1,4 +1,4 @@
-//! oracleGeneral: each record tells when its object comes again, so all must be there first.
+//! Writes oracleGeneral. Each record has the next access of its object, so all requests are stored first.
 use crate::{Batch, Error, Renumber};
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ pub(super) struct Oracle {
     ids: Vec<u32>,
     times: Vec<u32>,
     sizes: Vec<u32>,
-    /// Each object's number in the file, by dense id.
+    /// The number of each object in the file, by dense id.
     keys: Vec<u64>,
     size: u32,
-    /// For errors.
+    /// The file's name, for errors.
     file: PathBuf,
 }
 
@@ -36,8 +36,9 @@ impl Oracle {
         if taken.is_err() || self.ids.len() > u32::MAX as usize - 1 {
             return Err(Error::File {
                 file: self.file.clone(),
-                problem: "more than 4294967294 requests are no oracleGeneral; write text or csv"
-                    .into(),
+                problem:
+                    "more than 4294967294 requests do not fit oracleGeneral; write text or csv"
+                        .into(),
             });
         }
         for (&id, &key) in self.ids[from..].iter().zip(&batch.ids) {
@@ -45,13 +46,26 @@ impl Oracle {
                 self.keys.push(key);
             }
         }
-        // Rounds down, and ends at the format's last second.
+        if let Some(at) = batch.times.iter().position(|&t| t >= 2f64.powi(32)) {
+            let (request, time) = (from + at + 1, batch.times[at]);
+            return Err(Error::File {
+                file: self.file.clone(),
+                problem: format!(
+                    "request {request}: a time of {time} s does not fit oracleGeneral, which ends at 4294967295"
+                ),
+            });
+        }
+        // The conversion rounds down.
         self.times.extend(batch.times.iter().map(|&t| t as u32));
         self.sizes.extend_from_slice(&batch.sizes);
         Ok(())
     }
 
-    pub fn write(self, mut to: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    /// Gives the records to `to`, with their number each time.
+    pub fn write(
+        &mut self,
+        mut to: impl FnMut(&[u8], u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let next = next_accesses(&self.ids, self.keys.len());
         let mut bytes = Vec::with_capacity(CHUNK * 24);
         for (at, (&id, &next)) in self.ids.iter().zip(&next).enumerate() {
@@ -66,15 +80,15 @@ impl Oracle {
             bytes.extend_from_slice(&size.to_le_bytes());
             bytes.extend_from_slice(&next.to_le_bytes());
             if bytes.len() == CHUNK * 24 {
-                to(&bytes)?;
+                to(&bytes, CHUNK as u64)?;
                 bytes.clear();
             }
         }
-        to(&bytes)
+        to(&bytes, (bytes.len() / 24) as u64)
     }
 }
 
-/// For each request the number, from 1, of the next one for the same object; 0 when there is none.
+/// The number of each request's next request for the same object, from 1; 0 where there is none.
 fn next_accesses(ids: &[u32], objects: usize) -> Vec<u32> {
     let mut next = vec![0; ids.len()];
     let mut last = vec![0u32; objects];

@@ -1,117 +1,116 @@
-//! A file that is there whole or not at all, packed as its name says.
-use crate::{Error, Packing};
-use flate2::{write::GzEncoder, Compression};
-use ruzstd::encoding::{compress_to_vec, CompressionLevel};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+//! The file of a trace that is written, packed block by block.
+use crate::{Error, Packer, Packing};
+use outfile::{OutFile, Rules};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Plain bytes of a Zstandard frame.
-const FRAME: usize = 1 << 20;
+/// Plain bytes of a packed file's block. Each block unpacks by itself, so a cut between two blocks leaves a good
+/// file.
+const BLOCK: usize = 1 << 20;
+const PLAIN_BLOCK: usize = 1 << 18;
 
-enum Packer {
-    Plain(BufWriter<Box<dyn Write>>),
-    Gzip(Box<GzEncoder<Box<dyn Write>>>),
-    /// What is still to be packed.
-    Zstd(Box<dyn Write>, Vec<u8>),
-}
-
-/// Written under another name beside its own, and renamed when it is finished: an interrupted
-/// conversion leaves no half trace, and a trace may be converted onto itself.
+/// A trace that is being written. Its file appears when it is finished.
 pub(super) struct Output {
-    packer: Packer,
-    /// Standard output when none.
-    file: Option<PathBuf>,
-    partial: PathBuf,
-    finished: bool,
+    /// None is standard output, or a file that is finished.
+    file: Option<OutFile>,
+    name: PathBuf,
+    packing: Packing,
+    /// Plain bytes that are not written yet, and the number of their requests.
+    block: Vec<u8>,
+    requests: u64,
+    /// The bytes of all blocks that are written whole, and the number of their requests.
+    whole: (u64, u64),
 }
 
 impl Output {
     /// `-` is standard output.
-    pub fn create(path: &Path, packing: Packing) -> Result<Output, Error> {
-        let (to, file, partial): (Box<dyn Write>, _, _) = match path.as_os_str() == "-" {
-            true => (Box::new(io::stdout()), None, PathBuf::new()),
-            false => {
-                let mut partial = path.as_os_str().to_owned();
-                partial.push(format!(".{}.partial", std::process::id()));
-                let partial = PathBuf::from(partial);
-                let created = File::create(&partial).map_err(|cause| Error::Io {
-                    behind: None,
-                    file: path.to_path_buf(),
-                    cause,
-                })?;
-                (Box::new(created), Some(path.to_path_buf()), partial)
-            }
-        };
-        let packer = match packing {
-            Packing::Plain => Packer::Plain(BufWriter::with_capacity(1 << 18, to)),
-            Packing::Gzip => Packer::Gzip(Box::new(GzEncoder::new(to, Compression::default()))),
-            Packing::Zstd => Packer::Zstd(to, Vec::with_capacity(FRAME)),
+    pub fn create(path: &Path, packing: Packing, rules: Rules) -> Result<Output, Error> {
+        let (file, name) = match path.as_os_str() == "-" {
+            true => (None, "standard output".into()),
+            false => (Some(OutFile::create(path, rules)?), path.into()),
         };
         Ok(Output {
-            packer,
             file,
-            partial,
-            finished: false,
+            name,
+            packing,
+            block: Vec::new(),
+            requests: 0,
+            whole: (0, 0),
         })
     }
 
+    /// Adds whole lines or records.
+    ///
     /// # Errors
-    /// The file's own.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let written = match &mut self.packer {
-            Packer::Plain(to) => to.write_all(bytes),
-            Packer::Gzip(to) => to.write_all(bytes),
-            Packer::Zstd(to, plain) => {
-                plain.extend_from_slice(bytes);
-                match plain.len() >= FRAME {
-                    true => frame(to, plain),
-                    false => Ok(()),
+    /// The file cannot be written.
+    pub fn write(&mut self, bytes: &[u8], requests: u64) -> Result<(), Error> {
+        self.block.extend_from_slice(bytes);
+        self.requests += requests;
+        let most = match self.packing {
+            Packing::Plain => PLAIN_BLOCK,
+            Packing::Zstd | Packing::Gzip => BLOCK,
+        };
+        match self.block.len() >= most {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends the file and gives it its name.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.flush()?;
+        match self.file.take() {
+            Some(file) => Ok(file.finish()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives the file its name with the blocks that are written whole. Returns the number of their requests.
+    /// Where there is no block, there is no file.
+    ///
+    /// # Errors
+    /// The file system refuses.
+    pub fn cut(&mut self) -> Result<u64, Error> {
+        let (bytes, requests) = self.whole;
+        let Some(mut file) = self.file.take().filter(|_| requests > 0) else {
+            return Ok(0);
+        };
+        file.cut(bytes)?;
+        file.finish()?;
+        Ok(requests)
+    }
+
+    /// Packs and writes the block.
+    fn flush(&mut self) -> Result<(), Error> {
+        let written = packed(self.packing, &self.block).and_then(|packed| {
+            let block = packed.as_deref().unwrap_or(&self.block);
+            match &mut self.file {
+                Some(file) => file.write_all(block)?,
+                None => {
+                    let mut out = io::stdout().lock();
+                    out.write_all(block)?;
+                    out.flush()?;
                 }
             }
-        };
-        written.map_err(|e| self.error(e))
-    }
-
-    /// Gives the file its name.
-    pub fn finish(mut self) -> Result<(), Error> {
-        let flushed = match &mut self.packer {
-            Packer::Plain(to) => to.flush(),
-            Packer::Gzip(to) => to.try_finish().and_then(|()| to.get_mut().flush()),
-            Packer::Zstd(to, plain) => frame(to, plain).and_then(|()| to.flush()),
-        };
-        flushed.map_err(|e| self.error(e))?;
-        if let Some(file) = &self.file {
-            fs::rename(&self.partial, file).map_err(|e| self.error(e))?;
-        }
-        self.finished = true;
+            Ok(block.len() as u64)
+        });
+        let bytes = written.map_err(|cause| Error::written(&self.name, cause))?;
+        self.whole.0 += bytes;
+        self.whole.1 += std::mem::take(&mut self.requests);
+        self.block.clear();
         Ok(())
     }
-
-    fn error(&self, cause: io::Error) -> Error {
-        let output = || PathBuf::from("standard output");
-        Error::Io {
-            behind: None,
-            file: self.file.clone().unwrap_or_else(output),
-            cause,
-        }
-    }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if !self.finished && self.file.is_some() {
-            // Whatever ended it has been told; there may be nothing to remove.
-            let _ = fs::remove_file(&self.partial);
-        }
+/// A block as it stands in the file. None: as it is.
+fn packed(packing: Packing, block: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    if block.is_empty() || packing == Packing::Plain {
+        return Ok(None);
     }
-}
-
-fn frame(to: &mut Box<dyn Write>, plain: &mut Vec<u8>) -> io::Result<()> {
-    if plain.is_empty() {
-        return Ok(());
-    }
-    let packed = compress_to_vec(plain.as_slice(), CompressionLevel::Fastest);
-    plain.clear();
-    to.write_all(&packed)
+    let mut packer = Packer::new(Vec::new(), packing);
+    packer.write_all(block)?;
+    packer.finish().map(Some)
 }

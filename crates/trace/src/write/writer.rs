@@ -1,13 +1,14 @@
-//! Requests in, a trace of any writable format out.
+//! Writes requests in any writable format.
 use super::blocks::{Lackey, Spc};
 use super::csv::Columns;
 use super::oracle::Oracle;
 use super::output::Output;
 use crate::{Batch, Error, Format, Packing};
+use outfile::Rules;
 use std::io::Write as _;
 use std::path::Path;
 
-/// What was written.
+/// The numbers of a finished file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     pub requests: u64,
@@ -15,7 +16,7 @@ pub struct Written {
 
 enum Form {
     Text,
-    /// The columns are known with the first batch.
+    /// None until the first batch determines the columns.
     Csv(Option<Columns>),
     Oracle(Box<Oracle>),
     Spc(Spc),
@@ -31,20 +32,21 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Formats that can be written.
+    /// The formats that can be written.
     pub const FORMATS: [Format; 5] = Format::ALL;
 
-    /// Creates a file; `-` is standard output. `size` is each object's in bytes, where a format wants
-    /// one and the requests have none. oracleGeneral keeps 16 bytes a request in memory until
-    /// [`Writer::finish`], since it tells the future.
+    /// Creates a file; `-` is standard output. `size` is the size of each object in bytes, where a format
+    /// needs one and the requests have none. oracleGeneral keeps 16 bytes a request in memory until
+    /// [`Writer::finish`], because its records have the next access.
     ///
     /// # Errors
-    /// When the file cannot be created, or pages are smaller than SPC's blocks.
+    /// `rules` do not allow to replace a file, the file cannot be created, or pages are smaller than the blocks of SPC.
     pub fn create(
         path: &Path,
         format: Format,
         packing: Packing,
         size: u32,
+        rules: Rules,
     ) -> Result<Writer, Error> {
         let form = match format {
             Format::Text => Form::Text,
@@ -54,7 +56,7 @@ impl Writer {
             Format::Lackey => Form::Lackey(Lackey::new(path, size)),
         };
         Ok(Writer {
-            output: Output::create(path, packing)?,
+            output: Output::create(path, packing, rules)?,
             form,
             requests: 0,
             lines: Vec::new(),
@@ -64,7 +66,7 @@ impl Writer {
     /// Writes some requests. All batches have the same columns.
     ///
     /// # Errors
-    /// The file's own, or more requests or objects than the format holds.
+    /// The file cannot be written, or there are more requests or objects than the format holds.
     pub fn put(&mut self, batch: &Batch) -> Result<(), Error> {
         self.requests += batch.ids.len() as u64;
         self.lines.clear();
@@ -87,10 +89,10 @@ impl Writer {
             Form::Spc(spc) => spc.rows(batch, &mut self.lines),
             Form::Lackey(lackey) => lackey.rows(batch, &mut self.lines)?,
         }
-        self.output.write(&self.lines)
+        self.output.write(&self.lines, batch.ids.len() as u64)
     }
 
-    /// Requests put so far.
+    /// The number of requests put so far.
     pub fn requests(&self) -> u64 {
         self.requests
     }
@@ -98,14 +100,25 @@ impl Writer {
     /// Ends the file.
     ///
     /// # Errors
-    /// The file's own.
-    pub fn finish(mut self) -> Result<Written, Error> {
-        if let Form::Oracle(oracle) = self.form {
-            oracle.write(|records| self.output.write(records))?;
+    /// The file cannot be written. [`Writer::cut`] then keeps what can be kept.
+    pub fn finish(&mut self) -> Result<Written, Error> {
+        if let Form::Oracle(oracle) = &mut self.form {
+            oracle.write(|records, requests| self.output.write(records, requests))?;
         }
         self.output.finish()?;
         Ok(Written {
             requests: self.requests,
+        })
+    }
+
+    /// After an error: ends the file with the requests that have been written whole. Without any, there is no
+    /// file.
+    ///
+    /// # Errors
+    /// The file system refuses.
+    pub fn cut(&mut self) -> Result<Written, Error> {
+        Ok(Written {
+            requests: self.output.cut()?,
         })
     }
 }

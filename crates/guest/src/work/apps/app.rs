@@ -1,30 +1,32 @@
-//! One app's process, and the system process: does what it is told, a command at a time.
+//! One app's process, and the system process: each carries out one order at a time.
 use anyhow::{ensure, Context, Result};
-use raw::apps::AppCycle;
-use raw::spec::Fill;
+use protocol::work::apps::AppCycle;
+use protocol::work::Fill;
 use rustix::mm::{mmap, MapFlags, ProtFlags};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::FileExt;
 
+use super::order::{Command, Order};
 use super::plan::Plan;
-use super::{Command, Order};
-use crate::setup;
-use crate::work::{data_path, memory, Random};
+use crate::kernel_files::write;
+use crate::paths::data_path;
+use crate::work::memory::anon;
+use crate::xorshift::Random;
 
 const PAGE: usize = 4096;
-/// Pages next to each other are used together: what is touched is drawn in runs of this many.
+/// Neighbouring pages are used together: touched pages are drawn in runs of this many.
 const RUN: usize = 16;
-/// Parts of an app's memory, as shares of it: the hot set, what is given up and filled anew in each
-/// burst, and what a lost interface takes with it.
+/// Parts of an app's memory, as shares of it: the hot set, the part that each burst discards and
+/// fills anew, and the part of the interface.
 const HOT: f64 = 0.3;
 const NEW: (f64, f64) = (0.7, 0.8);
 const INTERFACE: (f64, f64) = (0.8, 1.0);
-/// Share of what is not hot that a burst touches.
+/// Share of the cold memory that a burst touches.
 const COLD_TOUCHED: f64 = 0.3;
 /// Share of a file that a cold start reads.
 const STARTED: f64 = 0.6;
-/// Share of the pages that compress not at all.
+/// Share of the incompressible pages.
 const INCOMPRESSIBLE: f64 = 0.05;
 
 /// Runs app `which`, or the system process, until its orders end.
@@ -34,7 +36,7 @@ pub fn run(which: Option<usize>, spec: &AppCycle, seed: u64) -> Result<()> {
     let plan = Plan::new(spec, seed);
     let mut app = match which {
         Some(app) => {
-            setup::write(&format!("{}/cgroup.procs", plan.cgroup(app)), "0")?;
+            write(&format!("{}/cgroup.procs", plan.cgroup(app)), "0")?;
             App::open(&plan, app)?
         }
         None => App::system(spec.system.bytes())?,
@@ -48,8 +50,8 @@ pub fn run(which: Option<usize>, spec: &AppCycle, seed: u64) -> Result<()> {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error).context("reading an order"),
         }
-        let order = Order::from_bytes(order).context("an order of no kind")?;
-        // The same in all arms, whatever became of the app before.
+        let order = Order::from_bytes(order).context("an unknown order")?;
+        // The same in all arms, even if the app was killed before.
         let mut drawn = Random::new(random_of(seed, which, order.turn));
         match order.command {
             Command::Cold => app.cold(&mut random)?,
@@ -72,7 +74,7 @@ struct App {
     memory: &'static mut [u8],
     /// Mapped files: its code, and the framework.
     mapped: Vec<&'static [u8]>,
-    /// Where it reads its own data: file, from, bytes.
+    /// The app's own data: file, offset, bytes.
     data: Option<(File, u64, usize)>,
 }
 
@@ -98,7 +100,7 @@ impl App {
         let len = shared.metadata()?.len() / PAGE as u64 * PAGE as u64;
         let framework = map_file(&shared, 0, len, ProtFlags::READ | ProtFlags::EXEC)?;
         Ok(App {
-            memory: memory::map(place.memory as usize)?,
+            memory: anon::map(place.memory as usize)?,
             mapped: vec![code, framework],
             data: Some((file, place.data, plan.data as usize)),
         })
@@ -106,7 +108,7 @@ impl App {
 
     fn system(bytes: u64) -> Result<App> {
         Ok(App {
-            memory: memory::map(bytes as usize)?,
+            memory: anon::map(bytes as usize)?,
             mapped: Vec::new(),
             data: None,
         })
@@ -114,7 +116,7 @@ impl App {
 
     fn cold(&mut self, random: &mut Random) -> Result<()> {
         for file in &self.mapped {
-            look_at(&file[..part(file.len(), STARTED)]);
+            read_pages(&file[..part(file.len(), STARTED)]);
         }
         fill(self.memory, random);
         if let Some((file, from, len)) = &self.data {
@@ -133,7 +135,7 @@ impl App {
         let hot = part(self.memory.len(), HOT);
         touch(&mut self.memory[..hot], 1.0, drawn);
         for file in &self.mapped {
-            look_at(&file[..part(file.len(), HOT)]);
+            read_pages(&file[..part(file.len(), HOT)]);
         }
     }
 
@@ -154,7 +156,7 @@ impl App {
             let rest = &file[part(file.len(), HOT)..];
             for run in rest.chunks(RUN * PAGE) {
                 if drawn.share() < COLD_TOUCHED {
-                    look_at(run);
+                    read_pages(run);
                 }
             }
         }
@@ -176,7 +178,7 @@ impl App {
     }
 }
 
-/// Maps a part of a file, from a page's begin on, never unmapped.
+/// Maps a part of a file from a page boundary on. It is never unmapped.
 fn map_file(file: &File, from: u64, len: u64, prot: ProtFlags) -> Result<&'static [u8]> {
     // SAFETY: a fresh mapping of a file on a read-only file system, which nothing writes to; valid
     // until the process ends.
@@ -194,9 +196,9 @@ fn map_file(file: &File, from: u64, len: u64, prot: ProtFlags) -> Result<&'stati
     }
 }
 
-fn look_at(memory: &[u8]) {
+fn read_pages(memory: &[u8]) {
     for page in memory.chunks(PAGE) {
-        // Volatile: the compiler would see that nobody reads it.
+        // Volatile: the compiler would drop an unused read.
         // SAFETY: a pointer to the first byte of a live slice.
         unsafe { std::ptr::read_volatile(page.as_ptr()) };
     }
@@ -209,7 +211,7 @@ fn touch(memory: &mut [u8], share: f64, drawn: &mut Random) {
             continue;
         }
         for (place, page) in run.chunks_mut(PAGE).enumerate() {
-            // SAFETY: a pointer to the first byte of a live slice, which is ours alone.
+            // SAFETY: a pointer to the first byte of a live slice, which this function borrows exclusively.
             unsafe {
                 let first = std::ptr::read_volatile(page.as_ptr());
                 if place % 4 == 0 {
@@ -231,8 +233,8 @@ fn fill(memory: &mut [u8], random: &mut Random) {
 }
 
 fn give_up(memory: &mut [u8]) -> Result<()> {
-    // SAFETY: the range is whole pages of private anonymous memory of ours; it reads as zeros
-    // afterwards, and nobody holds a reference into it.
+    // SAFETY: the range is whole pages of this process's private anonymous memory. The range reads
+    // as zeros afterwards, and no other reference points into it.
     let result = unsafe {
         libc::madvise(
             memory.as_mut_ptr().cast(),

@@ -1,13 +1,13 @@
-//! Which processes there are, for those that start them and those that kill them.
+//! The processes of all apps, shared by the parts that start and that kill them.
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Who ended a process.
+/// The killers of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Who {
+pub enum KilledBy {
     Ams,
     Lmkd,
-    /// The kernel, as far as the harness knows.
+    /// The kernel or a daemon: the harness did not kill the process.
     Oom,
     Daemon,
 }
@@ -18,11 +18,11 @@ pub struct Entry {
     pub pid: i32,
     pub app: usize,
     pub adj: i32,
-    /// Who killed it, once somebody has.
-    pub by: Option<Who>,
+    /// The killer; none for a process that was not killed.
+    pub by: Option<KilledBy>,
 }
 
-/// All processes, by app. A process stays in it until it is reaped, so that its id is its own.
+/// All processes, by app. A process stays until it is reaped, so that its process id stays its own.
 #[derive(Default)]
 pub struct Book(Mutex<BTreeMap<usize, Entry>>);
 
@@ -41,7 +41,7 @@ impl Book {
         self.all().insert(app, entry);
     }
 
-    /// Notes a new `oom_score_adj`; false where it was that already.
+    /// Stores a new `oom_score_adj`; returns false if the value is unchanged.
     pub fn rank(&self, app: usize, adj: i32) -> bool {
         let mut all = self.all();
         match all.get_mut(&app) {
@@ -53,14 +53,14 @@ impl Book {
         }
     }
 
-    /// Takes out an app that has been reaped.
+    /// Removes an app that has been reaped.
     pub fn strike(&self, app: usize) -> Option<Entry> {
         self.all().remove(&app)
     }
 
-    /// The living app with the highest `oom_score_adj`, if that is at least `least`; from now on it
-    /// counts as killed by `who`.
-    pub fn oldest(&self, least: i32, who: Who) -> Option<Entry> {
+    /// The living app with the highest `oom_score_adj`, if that is at least `least`. It counts as
+    /// killed by `who` from now on.
+    pub fn oldest(&self, least: i32, who: KilledBy) -> Option<Entry> {
         let mut all = self.all();
         let alive = all.values_mut().filter(|entry| entry.by.is_none());
         let oldest = alive.max_by_key(|entry| entry.adj)?;
@@ -77,18 +77,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_is_killed_once_and_nobody_below_the_least() {
+    fn the_highest_is_killed_once_and_none_below_the_least() {
         let book = Book::default();
         for (app, adj) in [(0, 0), (1, 901), (2, 900)] {
             book.enter(app, 100 + app as i32);
             book.rank(app, adj);
         }
         let app = |entry: Option<Entry>| entry.map(|entry| entry.app);
-        assert_eq!(app(book.oldest(201, Who::Lmkd)), Some(1));
-        assert_eq!(app(book.oldest(201, Who::Lmkd)), Some(2));
-        assert_eq!(app(book.oldest(201, Who::Lmkd)), None);
-        assert_eq!(app(book.oldest(0, Who::Ams)), Some(0));
-        assert_eq!(book.strike(1).and_then(|entry| entry.by), Some(Who::Lmkd));
+        assert_eq!(app(book.oldest(201, KilledBy::Lmkd)), Some(1));
+        assert_eq!(app(book.oldest(201, KilledBy::Lmkd)), Some(2));
+        assert_eq!(app(book.oldest(201, KilledBy::Lmkd)), None);
+        assert_eq!(app(book.oldest(0, KilledBy::Ams)), Some(0));
+        assert_eq!(
+            book.strike(1).and_then(|entry| entry.by),
+            Some(KilledBy::Lmkd)
+        );
         assert_eq!(book.strike(1), None);
     }
 }

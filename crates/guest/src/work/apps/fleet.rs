@@ -1,19 +1,20 @@
-//! The apps' processes: starting, ordering about, ranking and burying them.
+//! The apps' processes: started, given orders, ranked and reaped.
 use anyhow::{bail, Context, Result};
-use raw::apps::AppCycle;
+use protocol::work::apps::AppCycle;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Program, Stdio};
 use std::sync::Arc;
 
-use super::book::{Book, Who};
+use super::book::{Book, KilledBy};
 use super::killer;
+use super::order::{Command, Order};
 use super::tally::{Kills, Start};
-use super::{Command, Order};
 use crate::channel::Channel;
-use crate::setup;
+use crate::kernel_files::write;
 
-/// `oom_score_adj` as Android ranks apps: in front, the one before, and cached ones from here on.
+/// `oom_score_adj` as Android ranks apps: the app in front, the previous one, and cached apps from
+/// 900 on.
 const FRONT: i32 = 0;
 const PREVIOUS: i32 = 700;
 const CACHED: i32 = 900;
@@ -27,14 +28,14 @@ struct Process {
     lost_interface: bool,
 }
 
-/// All of them.
+/// The processes of all apps.
 pub struct Fleet<'a> {
     worker: &'a str,
     spec: &'a AppCycle,
     book: Arc<Book>,
     apps: Vec<Option<Process>>,
     system: Process,
-    /// Living apps, that in front first.
+    /// Living apps, the one in front first.
     recent: Vec<usize>,
     kills: Kills,
 }
@@ -58,10 +59,10 @@ impl<'a> Fleet<'a> {
         })
     }
 
-    /// Brings an app to the front; how, and whether it lived to say so.
+    /// Brings an app to the front. Returns the kind of start, and whether the app survived it.
     pub fn start(&mut self, app: usize, turn: u32) -> Result<(Start, bool)> {
         self.bury()?;
-        // The system has a part in every start.
+        // The system process takes part in every start.
         if !order(&mut self.system, Command::Burst, turn)? {
             bail!("the system process is gone");
         }
@@ -78,7 +79,7 @@ impl<'a> Fleet<'a> {
             Start::Cold => {
                 let process = launch(self.worker, &app.to_string())?;
                 self.book.enter(app, process.child.id() as i32);
-                // What it was started with is the harness's own.
+                // The new process starts with the harness's own rank.
                 rank(&process.child, FRONT)?;
                 self.apps[app] = Some(process);
                 Command::Cold
@@ -90,7 +91,7 @@ impl<'a> Fleet<'a> {
         Ok((start, self.order(app, command, turn)?))
     }
 
-    /// Has an app do something; false where it died of it, or before.
+    /// Gives an app an order. Returns false if the app died while carrying it out, or before.
     pub fn order(&mut self, app: usize, command: Command, turn: u32) -> Result<bool> {
         match &mut self.apps[app] {
             Some(process) => order(process, command, turn),
@@ -98,7 +99,7 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// Another is about to come to the front. Keeps to the cap on cached apps.
+    /// Moves an app from the front to the background, and kills the oldest cached app above the cap.
     pub fn leave(
         &mut self,
         app: usize,
@@ -111,10 +112,10 @@ impl<'a> Fleet<'a> {
                 process.lost_interface = true;
             }
         }
-        self.look(channel)?;
+        self.report_deaths(channel)?;
         let cap = self.spec.cached_cap as usize;
         while cap > 0 && self.cached() > cap {
-            let Some(victim) = self.book.oldest(CACHED, Who::Ams) else {
+            let Some(victim) = self.book.oldest(CACHED, KilledBy::Ams) else {
                 break;
             };
             killer::end(victim.pid)?;
@@ -125,13 +126,13 @@ impl<'a> Fleet<'a> {
         Ok(())
     }
 
-    /// Apps that live, but for the one in front.
+    /// Living apps except the one in front.
     pub fn cached(&self) -> usize {
         self.recent.len().saturating_sub(1)
     }
 
-    /// Buries the dead, and says whom the kernel killed.
-    pub fn look(&mut self, channel: &Channel) -> Result<()> {
+    /// Reaps dead apps, and reports those that the kernel or a daemon killed.
+    pub fn report_deaths(&mut self, channel: &Channel) -> Result<()> {
         for app in self.bury()? {
             channel.event("app-kill", format!("kernel or daemon {app}"));
         }
@@ -143,18 +144,18 @@ impl<'a> Fleet<'a> {
         std::mem::take(&mut self.kills)
     }
 
-    /// Ends all, so that the next scene has the machine to itself.
+    /// Ends all apps, so that the next scene has the machine to itself.
     pub fn end(mut self) -> Result<()> {
         let apps = self.apps.iter_mut().flatten();
         for process in apps.chain([&mut self.system]) {
-            // One that is dead already is what is wanted.
+            // A process that is dead already is no error.
             let _ = process.child.kill();
             process.child.wait().context("waiting for an app's end")?;
         }
         Ok(())
     }
 
-    /// Writes each app's place in the order in which they would be killed.
+    /// Writes each app's rank, in the order in which they would be killed.
     fn rank(&mut self) -> Result<()> {
         for (place, app) in self.recent.iter().enumerate() {
             let adj = match place {
@@ -178,7 +179,7 @@ impl<'a> Fleet<'a> {
         self.bury().map(drop)
     }
 
-    /// Reaps those that have ended; which of them the kernel killed.
+    /// Reaps processes that have ended; returns those that the kernel or a daemon killed.
     fn bury(&mut self) -> Result<Vec<usize>> {
         let mut killed = Vec::new();
         for app in 0..self.apps.len() {
@@ -194,7 +195,7 @@ impl<'a> Fleet<'a> {
                 Some(who) => who,
                 None if status.signal() == Some(libc::SIGKILL) => {
                     killed.push(app);
-                    Who::Oom
+                    KilledBy::Oom
                 }
                 None => bail!("app {app} ended with {status}; see the console"),
             };
@@ -215,8 +216,14 @@ fn launch(worker: &str, unit: &str) -> Result<Process> {
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("starting {unit}"))?;
-    let orders = child.stdin.take().context("an app without orders")?;
-    let answers = child.stdout.take().context("an app without answers")?;
+    let orders = child
+        .stdin
+        .take()
+        .context("an app without a pipe for orders")?;
+    let answers = child
+        .stdout
+        .take()
+        .context("an app without a pipe for answers")?;
     Ok(Process {
         child,
         orders,
@@ -225,29 +232,29 @@ fn launch(worker: &str, unit: &str) -> Result<Process> {
     })
 }
 
-/// False where the process is no more.
+/// Sends one order and waits for the answer; false if the process has ended.
 fn order(process: &mut Process, command: Command, turn: u32) -> Result<bool> {
     let order = Order { command, turn };
     match process.orders.write_all(&order.to_bytes()) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(false),
-        Err(error) => return Err(error).context("ordering an app about"),
+        Err(error) => return Err(error).context("sending an order to an app"),
     }
     let mut answer = [0];
     loop {
         match process.answers.read(&mut answer) {
             Ok(n) => return Ok(n == 1),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error).context("hearing an app"),
+            Err(error) => return Err(error).context("reading an app's answer"),
         }
     }
 }
 
 fn rank(child: &Child, adj: i32) -> Result<()> {
     let path = format!("/proc/{}/oom_score_adj", child.id());
-    match setup::write(&path, &adj.to_string()) {
+    match write(&path, &adj.to_string()) {
         Err(error) => match error.downcast_ref::<std::io::Error>() {
-            // Dead already: nothing left to rank.
+            // A dead process has no rank.
             Some(why) if why.raw_os_error() == Some(libc::ESRCH) => Ok(()),
             Some(why) if why.kind() == ErrorKind::NotFound => Ok(()),
             _ => Err(error),

@@ -1,6 +1,6 @@
-//! Kills by lmkd's rules, from a thread that is never late.
+//! Kills by lmkd's rules, from a real-time thread.
 use anyhow::{Context, Result};
-use raw::apps::Killer;
+use protocol::work::apps::Killer;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{pidfd_open, pidfd_send_signal, Pid, PidfdFlags, Signal};
 use std::fs::File;
@@ -8,23 +8,24 @@ use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-use super::book::{Book, Who};
-use super::lmkd::{Rules, Sight};
+use super::book::{Book, KilledBy};
+use super::lmkd::{Rules, Snapshot};
 use crate::channel::{now_ms, Channel};
-use crate::counters::{read, vmstat_field};
+use crate::kernel_files::{read, vmstat_field};
 
 const PRESSURE: &str = "/proc/pressure/memory";
 const WINDOW_MS: u64 = 1000;
-/// How often it looks for a second after a trigger: seldom, and often when swap is low or after a kill.
+/// Milliseconds between two samples in the second after a trigger: long, or short when swap is low
+/// or after a kill.
 const LONG_MS: f64 = 100.0;
 const SHORT_MS: f64 = 10.0;
-/// How long it waits for a process to be gone (`ro.lmk.kill_timeout_ms`).
+/// Milliseconds that it waits for a process to end (`ro.lmk.kill_timeout_ms`).
 const KILL_MS: f64 = 100.0;
 
 /// Starts the killer's thread.
 ///
 /// # Errors
-/// When the kernel takes no pressure triggers.
+/// When the kernel accepts no pressure triggers.
 pub fn start(settings: &Killer, book: Arc<Book>, channel: Channel) -> Result<()> {
     let trigger = |kind: &str, stall_ms: u64| -> Result<File> {
         let file = File::options().read(true).write(true).open(PRESSURE);
@@ -36,9 +37,9 @@ pub fn start(settings: &Killer, book: Arc<Book>, channel: Channel) -> Result<()>
     };
     let partial = trigger("some", settings.psi_partial_stall_ms)?;
     let complete = trigger("full", settings.psi_complete_stall_ms)?;
-    let rules = Rules::new(settings, &sight(false, false)?);
+    let rules = Rules::new(settings, &snapshot(false, false)?);
     std::thread::spawn(move || {
-        crate::watch::realtime(1);
+        crate::observe::watch::realtime(1);
         if let Err(error) = watch(&partial, &complete, rules, &book, &channel) {
             channel.event("worker-error", format!("lmkd: {error:#}"));
         }
@@ -53,7 +54,7 @@ fn watch(
     book: &Book,
     channel: &Channel,
 ) -> Result<()> {
-    // Until when it looks on without a trigger, and how often.
+    // The time until which it samples without a trigger, and the period, in milliseconds.
     let mut until = 0.0;
     let mut period = LONG_MS;
     let mut dying: Option<(OwnedFd, f64)> = None;
@@ -68,26 +69,26 @@ fn watch(
             dying = None;
             after_kill = true;
         }
-        let found = rules.look(&sight(full, after_kill)?);
+        let decision = rules.decide(&snapshot(full, after_kill)?);
         let mut killed = false;
-        if let Some(kill) = found.kill {
-            if let Some(victim) = book.oldest(kill.least_adj, Who::Lmkd) {
+        if let Some(kill) = decision.kill {
+            if let Some(victim) = book.oldest(kill.least_adj, KilledBy::Lmkd) {
                 dying = end(victim.pid)?.map(|process| (process, now));
                 killed = true;
                 let (app, adj) = (victim.app, victim.adj);
                 channel.event("app-kill", format!("lmkd {app} adj {adj} {}", kill.reason));
             }
         }
-        // On while someone dies or reclaims for himself; kswapd may go on for long without harm.
-        if some || full || killed || found.direct_reclaim {
+        // Go on while a process dies or reclaims directly. kswapd may run for long without harm.
+        if some || full || killed || decision.direct_reclaim {
             until = now + WINDOW_MS as f64;
         }
-        let often = found.swap_is_low || killed || dying.is_some();
+        let often = decision.swap_is_low || killed || dying.is_some();
         period = if often { SHORT_MS } else { LONG_MS };
     }
 }
 
-/// Waits for a trigger, without end or for a period; which of them fired.
+/// Waits for a trigger, for ever or for a period; returns which of the two fired.
 fn wait(partial: &File, complete: &File, period: Option<f64>) -> Result<(bool, bool)> {
     let mut fds = [
         PollFd::new(partial, PollFlags::PRI),
@@ -111,10 +112,10 @@ fn gone(process: std::os::fd::BorrowedFd<'_>) -> Result<bool> {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    Ok(poll(&mut fds, Some(&now)).context("looking whether a process is gone")? > 0)
+    Ok(poll(&mut fds, Some(&now)).context("polling a process's end")? > 0)
 }
 
-/// Kills, and gives the memory back at once; none where the process is gone already.
+/// Kills a process, and has its memory freed at once; none if it has ended already.
 pub fn end(pid: i32) -> Result<Option<OwnedFd>> {
     let process = match pidfd_open(Pid::from_raw(pid).context("no pid")?, PidfdFlags::empty()) {
         Ok(process) => process,
@@ -125,20 +126,20 @@ pub fn end(pid: i32) -> Result<Option<OwnedFd>> {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
         Err(error) => return Err(error).context("pidfd_send_signal"),
     }
-    // What it cannot have the process frees itself: nothing to do about an error.
+    // An error is ignored: the process then frees its memory itself.
     // SAFETY: process_mrelease(2) takes a descriptor, which lives through the call, and flags.
     unsafe { libc::syscall(libc::SYS_process_mrelease, process.as_raw_fd(), 0) };
     Ok(Some(process))
 }
 
-fn sight(critical: bool, after_kill: bool) -> Result<Sight> {
+fn snapshot(critical: bool, after_kill: bool) -> Result<Snapshot> {
     let vmstat = read("/proc/vmstat")?;
     let get = |name| vmstat_field(&vmstat, name).unwrap_or(0);
     let zones = read("/proc/zoneinfo")?;
     let (mut min, mut low, mut high) = (0, 0, 0);
     for line in zones.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(name), Some(value)) = (words.next(), words.next()) else {
+        let mut fields = line.split_whitespace();
+        let (Some(name), Some(value)) = (fields.next(), fields.next()) else {
             continue;
         };
         let value = value.parse::<u64>().unwrap_or(0);
@@ -151,7 +152,7 @@ fn sight(critical: bool, after_kill: bool) -> Result<Sight> {
     }
     let info = rustix::system::sysinfo();
     let unit = u64::from(info.mem_unit.max(1));
-    Ok(Sight {
+    Ok(Snapshot {
         now_ms: now_ms(),
         free: get("nr_free_pages"),
         min,

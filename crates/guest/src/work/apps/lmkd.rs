@@ -1,18 +1,18 @@
-//! The rules by which Android's low memory killer decides, as its documentation and source
-//! (system/memory/lmkd, `mp_event_psi`) have them; pure.
-use raw::apps::Killer;
+//! The rules of Android's low memory killer, from its documentation and source (system/memory/lmkd,
+//! `mp_event_psi`). This module does no I/O.
+use protocol::work::apps::Killer;
 
-/// Below or at this, the user sees or hears the app.
+/// The highest `oom_score_adj` of a perceptible app (Android's PERCEPTIBLE_APP_ADJ).
 const PERCEPTIBLE: i32 = 200;
-/// Over so many times the limit in percent even perceptible apps are killed.
+/// Multiple of the limit in percent above which even perceptible apps are killed.
 const CRITICAL_TIMES: u64 = 3;
 const WINDOW_MS: f64 = 1000.0;
 
-/// What the kernel's files say.
+/// A sample of the kernel's counters.
 #[derive(Clone, Debug, Default)]
-pub struct Sight {
+pub struct Snapshot {
     pub now_ms: f64,
-    /// Pages.
+    /// Free pages.
     pub free: u64,
     pub min: u64,
     pub low: u64,
@@ -25,71 +25,71 @@ pub struct Sight {
     pub swap_free: u64,
     /// The `full` trigger fired.
     pub critical: bool,
-    /// A kill is over since the last look.
+    /// A kill has ended since the last sample.
     pub after_kill: bool,
 }
 
-/// Whom to kill, and why.
+/// A process to kill, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kill {
     pub reason: &'static str,
-    /// Nobody with a lower `oom_score_adj`.
+    /// Processes with a lower `oom_score_adj` are spared.
     pub least_adj: i32,
 }
 
-/// What a look found.
+/// The decision on a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct Decision {
     pub kill: Option<Kill>,
     pub swap_is_low: bool,
     pub direct_reclaim: bool,
 }
 
-/// The state between looks.
+/// The state between samples.
 pub struct Rules {
     settings: Killer,
-    /// At the begin of the window.
+    /// At the beginning of the window.
     refault: u64,
     file_lru: u64,
     scanned: (u64, u64),
     since_ms: f64,
-    /// At the last look that saw reclaim.
+    /// At the last sample with reclaim.
     last_refault: u64,
-    /// Of earlier windows, decayed.
+    /// The share of earlier windows, decayed.
     before: u64,
     limit: u64,
 }
 
 impl Rules {
-    pub fn new(settings: &Killer, sight: &Sight) -> Rules {
+    pub fn new(settings: &Killer, snapshot: &Snapshot) -> Rules {
         Rules {
             limit: settings.thrashing_limit,
             settings: settings.clone(),
-            refault: sight.refault_file,
-            file_lru: sight.file_lru,
-            scanned: (sight.pgscan_kswapd, sight.pgscan_direct),
-            since_ms: sight.now_ms,
-            last_refault: sight.refault_file,
+            refault: snapshot.refault_file,
+            file_lru: snapshot.file_lru,
+            scanned: (snapshot.pgscan_kswapd, snapshot.pgscan_direct),
+            since_ms: snapshot.now_ms,
+            last_refault: snapshot.refault_file,
             before: 0,
         }
     }
 
-    /// Decides. A look that finds neither reclaim nor refaults decides nothing.
-    pub fn look(&mut self, sight: &Sight) -> Found {
-        let low_swap = sight.swap_total * self.settings.swap_free_low_percentage / 100;
-        let swap_is_low = sight.swap_total > 0 && sight.swap_free < low_swap;
-        let direct_reclaim = sight.pgscan_direct > self.scanned.1;
-        let found = |kill| Found {
+    /// Decides on a sample. Without reclaim and refaults since the last sample, nothing is killed.
+    pub fn decide(&mut self, snapshot: &Snapshot) -> Decision {
+        let low_swap = snapshot.swap_total * self.settings.swap_free_low_percentage / 100;
+        let swap_is_low = snapshot.swap_total > 0 && snapshot.swap_free < low_swap;
+        let direct_reclaim = snapshot.pgscan_direct > self.scanned.1;
+        let found = |kill| Decision {
             kill,
             swap_is_low,
             direct_reclaim,
         };
-        let reclaim = direct_reclaim || sight.pgscan_kswapd > self.scanned.0;
-        if !reclaim && sight.refault_file == self.last_refault {
+        let reclaim = direct_reclaim || snapshot.pgscan_kswapd > self.scanned.0;
+        if !reclaim && snapshot.refault_file == self.last_refault {
             return found(None);
         }
-        self.last_refault = sight.refault_file;
-        let thrashing = self.thrashing(sight);
+        self.last_refault = snapshot.refault_file;
+        let thrashing = self.thrashing(snapshot);
         let limit = self.limit;
         let kill = |reason, spare| {
             Some(Kill {
@@ -98,17 +98,17 @@ impl Rules {
             })
         };
         let heavy = self.settings.thrashing_limit * CRITICAL_TIMES;
-        // Perceptible apps are spared unless it is very bad.
-        let spare = sight.free > sight.min && thrashing < heavy;
-        let (kill, cut) = if sight.after_kill && sight.free < sight.low {
+        // Perceptible apps are spared unless thrashing is heavy.
+        let spare = snapshot.free > snapshot.min && thrashing < heavy;
+        let (kill, cut) = if snapshot.after_kill && snapshot.free < snapshot.low {
             (kill("pressure-after-kill", false), false)
-        } else if sight.critical {
+        } else if snapshot.critical {
             (kill("not-responding", false), false)
         } else if swap_is_low && thrashing > self.settings.thrashing_limit {
             (kill("low-swap-and-thrashing", spare), false)
-        } else if swap_is_low && sight.free < sight.high {
+        } else if swap_is_low && snapshot.free < snapshot.high {
             (kill("low-memory-and-swap", spare), false)
-        } else if sight.free < sight.high && thrashing > limit {
+        } else if snapshot.free < snapshot.high && thrashing > limit {
             (kill("low-memory-and-thrashing", true), true)
         } else if direct_reclaim && thrashing > limit {
             (kill("direct-reclaim-and-thrashing", true), true)
@@ -121,24 +121,24 @@ impl Rules {
         found(kill)
     }
 
-    /// Refaults of file pages in this window as a percentage of the file pages at its begin, and what
-    /// is left of earlier windows.
-    fn thrashing(&mut self, sight: &Sight) -> u64 {
-        let grown = sight.refault_file.saturating_sub(self.refault) * 100 / (self.file_lru + 1);
-        let since = sight.now_ms - self.since_ms;
+    /// Refaults of file pages in this window as a percentage of the file pages at its beginning,
+    /// plus the decayed share of earlier windows.
+    fn thrashing(&mut self, snapshot: &Snapshot) -> u64 {
+        let grown = snapshot.refault_file.saturating_sub(self.refault) * 100 / (self.file_lru + 1);
+        let since = snapshot.now_ms - self.since_ms;
         if since <= WINDOW_MS {
             return grown + self.before;
         }
         let windows = (since / WINDOW_MS) as u32;
         self.before = grown;
-        // Over the limit in the window that just ended, nobody could be killed: it stays.
+        // No process could be killed in a window over the limit: keep its state.
         if windows > 1 || grown < self.limit {
             self.before = grown.checked_shr(windows).unwrap_or(0);
         }
-        self.file_lru = sight.file_lru;
-        self.refault = sight.refault_file;
-        self.scanned = (sight.pgscan_kswapd, sight.pgscan_direct);
-        self.since_ms = sight.now_ms;
+        self.file_lru = snapshot.file_lru;
+        self.refault = snapshot.refault_file;
+        self.scanned = (snapshot.pgscan_kswapd, snapshot.pgscan_direct);
+        self.since_ms = snapshot.now_ms;
         self.limit = self.settings.thrashing_limit;
         self.before
     }
@@ -148,8 +148,8 @@ impl Rules {
 mod tests {
     use super::*;
 
-    fn calm() -> Sight {
-        Sight {
+    fn calm() -> Snapshot {
+        Snapshot {
             free: 1000,
             min: 100,
             low: 200,
@@ -157,80 +157,86 @@ mod tests {
             file_lru: 999,
             swap_total: 100,
             swap_free: 50,
-            ..Sight::default()
+            ..Snapshot::default()
         }
     }
 
-    fn reason(rules: &mut Rules, sight: &Sight) -> Option<(&'static str, i32)> {
-        let kill = rules.look(sight).kill?;
+    fn reason(rules: &mut Rules, snapshot: &Snapshot) -> Option<(&'static str, i32)> {
+        let kill = rules.decide(snapshot).kill?;
         Some((kill.reason, kill.least_adj))
     }
 
     #[test]
-    fn each_reason_and_whom_it_spares() {
-        let scanned = Sight {
+    fn each_reason_kills_and_spares_by_its_own_rule() {
+        let scanned = Snapshot {
             pgscan_kswapd: 5,
             ..calm()
         };
         let new = || Rules::new(&Killer::default(), &calm());
         assert_eq!(reason(&mut new(), &scanned), None);
-        let sight = Sight {
+        let snapshot = Snapshot {
             critical: true,
             ..scanned.clone()
         };
-        assert_eq!(reason(&mut new(), &sight), Some(("not-responding", 0)));
-        // Nothing was reclaimed and nothing came back: whatever the trigger said.
-        let sight = Sight {
+        assert_eq!(reason(&mut new(), &snapshot), Some(("not-responding", 0)));
+        // Without reclaim and refaults nothing is killed, whatever the trigger.
+        let snapshot = Snapshot {
             critical: true,
             ..calm()
         };
-        assert_eq!(reason(&mut new(), &sight), None);
-        let low_swap = Sight {
+        assert_eq!(reason(&mut new(), &snapshot), None);
+        let low_swap = Snapshot {
             swap_free: 9,
             free: 250,
             ..scanned.clone()
         };
         let spared = Some(("low-memory-and-swap", 201));
         assert_eq!(reason(&mut new(), &low_swap), spared);
-        let sight = Sight {
+        let snapshot = Snapshot {
             free: 90,
             ..low_swap.clone()
         };
-        assert_eq!(reason(&mut new(), &sight), Some(("low-memory-and-swap", 0)));
-        let sight = Sight {
+        assert_eq!(
+            reason(&mut new(), &snapshot),
+            Some(("low-memory-and-swap", 0))
+        );
+        let snapshot = Snapshot {
             refault_file: 1010,
             free: 500,
             ..low_swap
         };
         let spared = Some(("low-swap-and-thrashing", 201));
-        assert_eq!(reason(&mut new(), &sight), spared);
-        let sight = Sight {
+        assert_eq!(reason(&mut new(), &snapshot), spared);
+        let snapshot = Snapshot {
             after_kill: true,
             free: 150,
             ..scanned
         };
-        assert_eq!(reason(&mut new(), &sight), Some(("pressure-after-kill", 0)));
+        assert_eq!(
+            reason(&mut new(), &snapshot),
+            Some(("pressure-after-kill", 0))
+        );
     }
 
     #[test]
     fn each_kill_for_thrashing_lowers_the_limit_until_the_window_ends() {
         let mut rules = Rules::new(&Killer::default(), &calm());
-        let sight = |now_ms, refault_file| Sight {
+        let snapshot = |now_ms, refault_file| Snapshot {
             now_ms,
             refault_file,
             pgscan_kswapd: 1,
             free: 250,
             ..calm()
         };
-        assert_eq!(reason(&mut rules, &sight(10.0, 950)), None);
+        assert_eq!(reason(&mut rules, &snapshot(10.0, 950)), None);
         let name = Some(("low-memory-and-thrashing", 201));
-        assert_eq!(reason(&mut rules, &sight(20.0, 1020)), name);
+        assert_eq!(reason(&mut rules, &snapshot(20.0, 1020)), name);
         assert_eq!(rules.limit, 90);
-        // The window ends: 102% is over the limit, stays whole, and the limit is 100 again.
-        assert_eq!(reason(&mut rules, &sight(1100.0, 1021)), name);
+        // The window ends: 102% is over the limit and is not decayed, and the limit is 100 again.
+        assert_eq!(reason(&mut rules, &snapshot(1100.0, 1021)), name);
         assert_eq!(rules.before, 102);
-        // Two quiet windows later nothing is left of it.
-        assert_eq!(reason(&mut rules, &sight(3200.0, 1022)), None);
+        // After two quiet windows the share has decayed to nothing.
+        assert_eq!(reason(&mut rules, &snapshot(3200.0, 1022)), None);
         assert_eq!(rules.before, 0);
     }
 }

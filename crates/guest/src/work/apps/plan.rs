@@ -1,10 +1,10 @@
-//! Which app has which sizes, which place in the file, and its turn.
-use raw::apps::AppCycle;
+//! The sizes of each app, its place in the file, and its turn.
+use protocol::work::apps::AppCycle;
 
-use crate::setup;
-use crate::work::Random;
+use crate::boot::cgroups::cgroup_of;
+use crate::xorshift::Random;
 
-/// Where an app's files are, and how much memory it takes, in bytes.
+/// The place of an app's files, and its memory, in bytes.
 pub struct Place {
     pub memory: u64,
     pub code: u64,
@@ -12,7 +12,7 @@ pub struct Place {
     pub data: u64,
 }
 
-/// The same in all arms of a repetition.
+/// The plan of a cycle, the same in all arms of a repetition.
 pub struct Plan {
     pub files: String,
     pub framework: String,
@@ -35,7 +35,7 @@ impl Plan {
             files: spec.files.clone(),
             framework: spec.framework.clone(),
             media: spec.media.clone(),
-            data: raw::apps::pages(spec.data.bytes() as f64),
+            data: protocol::work::apps::pages(spec.data.bytes() as f64),
             file_bytes: spec.file_bytes(),
             memories,
             codes,
@@ -61,13 +61,13 @@ impl Plan {
         order
     }
 
-    /// What an iteration draws beside its order.
+    /// The random numbers that an iteration draws beside its order.
     pub fn drawn(&self, iteration: u32) -> Random {
         Random::new(self.seed.wrapping_add(u64::from(iteration) << 32))
     }
 
     pub fn cgroup(&self, app: usize) -> String {
-        format!("{}-{app}", setup::cgroup_of("app", true))
+        format!("{}-{app}", cgroup_of("app", true))
     }
 }
 
@@ -80,7 +80,7 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raw::size::Size;
+    use protocol::size::Size;
 
     fn plan(seed: u64) -> Plan {
         let spec = AppCycle {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_a_permutation_and_the_seeds_own() {
+    fn an_order_is_a_permutation_that_differs_by_seed() {
         let mut sorted = plan(7).order(3);
         sorted.sort_unstable();
         assert_eq!(sorted, (0..30).collect::<Vec<_>>());

@@ -1,10 +1,10 @@
-//! What is counted over a scene.
+//! Counts the starts and kills of a scene.
 use std::collections::BTreeMap;
 
-use super::book::Who;
+use super::book::KilledBy;
 use crate::channel::Channel;
 
-/// How an app came to the front.
+/// The kinds of starts: how an app came to the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Start {
     Cold,
@@ -12,21 +12,21 @@ pub enum Start {
     Hot,
 }
 
-/// Who was killed by whom, and how often it was the app in front.
+/// Kills by killer, and kills of the app in front.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kills {
-    pub by: BTreeMap<Who, u32>,
+    pub by: BTreeMap<KilledBy, u32>,
     pub front: u32,
 }
 
 impl Kills {
-    /// Of those that neither AMS nor lmkd killed the kernel says how many were its own; the rest were
-    /// a daemon's.
+    /// Splits the kills that were neither by AMS nor by lmkd. The argument is the number of the
+    /// kernel's; the rest are a daemon's.
     pub fn split(&mut self, oom_kills: u32) {
-        let unknown = self.by.remove(&Who::Oom).unwrap_or(0);
+        let unknown = self.by.remove(&KilledBy::Oom).unwrap_or(0);
         let own = unknown.min(oom_kills);
-        self.by.insert(Who::Oom, own);
-        self.by.insert(Who::Daemon, unknown - own);
+        self.by.insert(KilledBy::Oom, own);
+        self.by.insert(KilledBy::Daemon, unknown - own);
     }
 }
 
@@ -37,7 +37,7 @@ pub struct Tally {
     /// Starts that ended with the app's death.
     pub lost: u32,
     cached: f64,
-    looks: u32,
+    samples: u32,
 }
 
 impl Tally {
@@ -54,10 +54,10 @@ impl Tally {
 
     pub fn cached(&mut self, count: usize) {
         self.cached += count as f64;
-        self.looks += 1;
+        self.samples += 1;
     }
 
-    pub fn tell(&self, worker: &str, kills: &Kills, channel: &Channel) {
+    pub fn report(&self, worker: &str, kills: &Kills, channel: &Channel) {
         for (name, value) in self.values(kills) {
             channel.observe(format!("{worker}.{name}"), self.begin_ms, value);
         }
@@ -73,15 +73,15 @@ impl Tally {
             ("cold", cold),
             ("launches", hot + warm + cold),
             ("lost", f64::from(self.lost)),
-            ("kills_ams", by(Who::Ams)),
-            ("kills_lmkd", by(Who::Lmkd)),
-            ("kills_oom", by(Who::Oom)),
-            ("kills_daemon", by(Who::Daemon)),
+            ("kills_ams", by(KilledBy::Ams)),
+            ("kills_lmkd", by(KilledBy::Lmkd)),
+            ("kills_oom", by(KilledBy::Oom)),
+            ("kills_daemon", by(KilledBy::Daemon)),
             ("kills", kills.by.values().sum::<u32>().into()),
             ("kills_front", f64::from(kills.front)),
-            ("cached", self.cached / f64::from(self.looks.max(1))),
+            ("cached", self.cached / f64::from(self.samples.max(1))),
         ];
-        // A ratio to none at all is no number.
+        // A ratio to 0 is left out.
         for (name, above, below) in [
             ("hot_to_cold", hot, cold),
             ("hot_to_warm", hot, warm),
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_and_the_ratios_that_there_are() {
+    fn counts_are_observed_with_every_ratio_that_has_a_denominator() {
         let mut tally = Tally::begin(5.0);
         for _ in 0..6 {
             tally.started(Start::Hot);
@@ -110,7 +110,7 @@ mod tests {
         tally.cached(3);
         tally.cached(5);
         let mut kills = Kills {
-            by: BTreeMap::from([(Who::Ams, 2), (Who::Oom, 3)]),
+            by: BTreeMap::from([(KilledBy::Ams, 2), (KilledBy::Oom, 3)]),
             front: 1,
         };
         kills.split(1);

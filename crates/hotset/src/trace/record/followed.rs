@@ -1,27 +1,29 @@
 //! Lackey's lines of a command and of the programs that it starts, as one stream.
 //!
-//! Each program that is executed connects to us anew, so that we know whose line is whose. The number
-//! of a program stands above the address, which has 48 bits: no two programs share pages.
+//! Each executed program opens its own connection, so the connection identifies the program of a line.
+//! The program's number stands above the 48 bits of an address, so no two programs share pages.
 use anyhow::{Context, Result};
 use rustix::event::{poll, PollFd, PollFlags};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Hexadecimal digits of an address, and with a program's number above it.
+/// Hexadecimal digits of an address.
 const DIGITS: usize = 12;
 const MOST_PROGRAMS: u64 = 1 << 16;
 
-/// The stream. It ends when all programs have.
+/// The stream of lines. It ends when all programs have ended.
 pub struct Followed {
     listener: TcpListener,
-    /// All processes have the other end: its end is theirs.
+    /// All processes have the other end of the pipe. It closes when the last of them ends.
     alive: Option<io::PipeReader>,
+    /// Where the trace goes, if that is a pipe whose reader may leave.
+    output: Option<io::Stdout>,
     programs: Vec<Program>,
     count: Arc<AtomicU64>,
     buffer: Vec<u8>,
-    /// Lines to be read, and how much of them was.
+    /// Lines to be read, and the number of bytes of them that have been read.
     lines: Vec<u8>,
     at: usize,
 }
@@ -29,23 +31,24 @@ pub struct Followed {
 struct Program {
     from: TcpStream,
     number: u64,
-    /// The begin of a line.
+    /// The beginning of a line whose end has not arrived.
     rest: Vec<u8>,
 }
 
 impl Followed {
     /// Listens, for this machine alone. `alive` is the reading end of a pipe that all processes have
-    /// open for writing.
+    /// open for writing. With `output` the stream breaks when nobody reads standard output any more.
     ///
     /// # Errors
-    /// When there is no loopback.
-    pub fn listen(alive: io::PipeReader) -> Result<Followed> {
+    /// There is no loopback device.
+    pub fn listen(alive: io::PipeReader, output: Option<io::Stdout>) -> Result<Followed> {
         let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(here).context("listening for valgrind")?;
         listener.set_nonblocking(true)?;
         Ok(Followed {
             listener,
             alive: Some(alive),
+            output,
             programs: Vec::new(),
             count: Arc::default(),
             buffer: vec![0; 64 << 10],
@@ -54,27 +57,38 @@ impl Followed {
         })
     }
 
-    /// Where valgrind is to connect to.
+    /// The address that valgrind connects to.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// How many programs there were; for when the stream is gone.
+    /// The number of programs so far. It stays readable when the stream is gone.
     pub fn count(&self) -> Arc<AtomicU64> {
         self.count.clone()
     }
 
-    /// Waits for lines. False when there will be none.
+    /// Reads to the end, and drops the lines: a program that waits for its reader does not end.
+    pub fn drain(&mut self) -> io::Result<()> {
+        self.output = None;
+        loop {
+            self.lines.clear();
+            if !self.more()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for lines. Returns false when there are no more.
     fn more(&mut self) -> io::Result<bool> {
         loop {
             self.accept()?;
-            // Programs that came first go first: what one said before it started another comes before
-            // the other's.
+            // Programs are read in the order of their connections. Lines that a program wrote before it
+            // started another program come before that program's lines.
             let mut place = 0;
             while let Some(program) = self.programs.get_mut(place) {
                 match program.from.read(&mut self.buffer) {
                     Ok(0) => {
-                        program.end(&mut self.lines);
+                        // A line without its end is one of a program that was killed.
                         self.programs.remove(place);
                     }
                     Ok(n) => {
@@ -85,6 +99,9 @@ impl Followed {
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => place += 1,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                        self.programs.remove(place);
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -92,7 +109,7 @@ impl Followed {
                 return Ok(true);
             }
             if self.alive.is_none() && self.programs.is_empty() {
-                // Who ended before we looked may have connected before that.
+                // A program that ended by now may have connected after the last accept().
                 self.accept()?;
                 if self.programs.is_empty() {
                     return Ok(false);
@@ -125,24 +142,55 @@ impl Followed {
         }
     }
 
-    /// Until a program says something, one connects, or all have ended.
+    /// Waits until a program writes, a program connects, or all have ended.
     fn wait(&mut self) -> io::Result<()> {
         let mut fds = vec![PollFd::new(&self.listener, PollFlags::IN)];
         let programs = self.programs.iter();
         fds.extend(programs.map(|it| PollFd::new(&it.from, PollFlags::IN)));
-        if let Some(alive) = &self.alive {
-            fds.push(PollFd::new(alive, PollFlags::IN));
-        }
+        let alive = fds.len();
+        fds.extend(self.alive.iter().map(|it| PollFd::new(it, PollFlags::IN)));
+        let output = fds.len();
+        // Without events, poll(2) reports errors only: the reader of a pipe has gone.
+        fds.extend(
+            self.output
+                .iter()
+                .map(|it| PollFd::new(it, PollFlags::empty())),
+        );
         match poll(&mut fds, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let ended = self.alive.is_some() && fds.last().is_some_and(|fd| !fd.revents().is_empty());
+        let seen = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
+        if self.output.is_some() && seen(output) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let ended = self.alive.is_some() && seen(alive);
         drop(fds);
         if ended {
             self.alive = None;
         }
         Ok(())
+    }
+}
+
+/// The stream, for its reader and for the one who drains it later.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Followed>>);
+
+impl Shared {
+    pub fn new(followed: Followed) -> Shared {
+        Shared(Arc::new(Mutex::new(followed)))
+    }
+
+    /// The stream itself, while no one else reads it.
+    pub fn lock(&self) -> MutexGuard<'_, Followed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Read for Shared {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.lock().read(to)
     }
 }
 
@@ -177,22 +225,13 @@ impl Program {
         self.rest.extend_from_slice(bytes);
     }
 
-    /// The last line may have no end.
-    fn end(&mut self, lines: &mut Vec<u8>) {
-        let mut rest = std::mem::take(&mut self.rest);
-        if !rest.is_empty() {
-            rest.push(b'\n');
-            self.line(&rest, lines);
-        }
-    }
-
-    /// `KIND ADDRESS,BYTES`; others are passed on as they are.
+    /// Adds the program's number to a line `KIND ADDRESS,BYTES`. Other lines are passed on unchanged.
     fn line(&self, line: &[u8], lines: &mut Vec<u8>) {
         let address = || {
             let comma = line.iter().position(|&b| b == b',')?;
             let begin = line[..comma].iter().rposition(|&b| b == b' ')? + 1;
             let digits = comma - begin;
-            // A longer address is the kernel's, whose page all programs share.
+            // A longer address is the kernel's. All programs share its pages.
             (self.number > 0 && !line.starts_with(b"==") && digits <= DIGITS)
                 .then_some((begin, digits))
         };
@@ -209,40 +248,14 @@ impl Program {
     }
 }
 
-/// Ends a process and all that it has started.
-pub fn end(process: u32) {
-    let mut all = vec![process];
-    let mut next = 0;
-    while let Some(parent) = all.get(next) {
-        // Each thread has a list of the processes that it started.
-        let tasks = std::fs::read_dir(format!("/proc/{parent}/task"));
-        for task in tasks.into_iter().flatten().flatten() {
-            let children = std::fs::read_to_string(task.path().join("children"));
-            let children = children.unwrap_or_default();
-            all.extend(
-                children
-                    .split_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            );
-        }
-        next += 1;
-    }
-    // From the first on: who is gone starts nobody.
-    for process in all {
-        if let Some(pid) = rustix::process::Pid::from_raw(process as i32) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_each_program_are_told_apart_and_the_end_is_that_of_all() {
+    fn lines_of_each_program_are_distinct_and_the_stream_ends_with_the_last_program() {
         let (alive, theirs) = io::pipe().unwrap();
-        let mut followed = Followed::listen(alive).unwrap();
+        let mut followed = Followed::listen(alive, None).unwrap();
         let address = followed.address().unwrap();
         let count = followed.count();
         let thread = std::thread::spawn(move || {
@@ -252,9 +265,11 @@ mod tests {
             second
                 .write_all(b"I  04001000,3\n==7== Counted 3,4\n")
                 .unwrap();
-            second.write_all(b" L ffffffffff600000,8\n S 10,4").unwrap();
+            second
+                .write_all(b" L ffffffffff600000,8\n S 10,4\n S 20,")
+                .unwrap();
             drop(second);
-            first.write_all(b"ff000,8\n").unwrap();
+            first.write_all(b"ff000,8\n L 1").unwrap();
             drop((first, theirs));
         });
         let mut text = String::new();

@@ -1,0 +1,141 @@
+//! The contents of each memory node, on a machine with several.
+use protocol::wire::Counters;
+use std::collections::BTreeMap;
+
+const NODES: &str = "/sys/devices/system/node";
+
+/// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the node's managed pages, like the series'
+/// floors. Clean pages are the file lists without dirty pages and pages under writeback, as in
+/// [`crate::observe::watch`]. Empty on a machine with one node.
+pub fn gauges() -> Counters {
+    let zoneinfo = std::fs::read_to_string("/proc/zoneinfo").unwrap_or_default();
+    let managed = managed(&zoneinfo);
+    let mut out = Counters::new();
+    if managed.len() < 2 {
+        return out;
+    }
+    // Each CPU holds back up to 125 pages of each counter for a second or more: together a hundredth
+    // of a small node. Writing stat_refresh adds them up.
+    let _ = std::fs::write("/proc/sys/vm/stat_refresh", "1");
+    for (node, pages) in managed {
+        let path = format!("{NODES}/node{node}/vmstat");
+        let Ok(vmstat) = std::fs::read_to_string(path) else {
+            continue;
+        };
+        for (name, value) in shares(&vmstat, pages) {
+            out.insert(format!("node{node}.{name}"), value);
+        }
+    }
+    out
+}
+
+fn shares(vmstat: &str, managed: f64) -> [(&'static str, f64); 3] {
+    let get = |name: &str| {
+        let value = crate::kernel_files::vmstat_field(vmstat, name);
+        value.unwrap_or(0) as f64
+    };
+    let file = get("nr_inactive_file") + get("nr_active_file");
+    // Pages under writeback to swap are no file pages, as in the series.
+    let writeback = (get("nr_writeback") - get("nr_swapcached")).max(0.0);
+    let clean = file - get("nr_dirty") - writeback;
+    let anon = get("nr_inactive_anon") + get("nr_active_anon");
+    [
+        ("clean", clean.max(0.0) / managed),
+        ("anon", anon / managed),
+        ("free", get("nr_free_pages") / managed),
+    ]
+}
+
+/// Pages that each node's zones manage, from /proc/zoneinfo. Nodes without pages are left out.
+fn managed(zoneinfo: &str) -> BTreeMap<u32, f64> {
+    let mut nodes = BTreeMap::new();
+    let mut node = None;
+    for line in zoneinfo.lines() {
+        if let Some(rest) = line.strip_prefix("Node ") {
+            node = rest.split(',').next().and_then(|n| n.trim().parse().ok());
+        } else if let (Some(node), Some(pages)) = (node, line.trim().strip_prefix("managed ")) {
+            let pages: f64 = pages.trim().parse().unwrap_or(0.0);
+            if pages > 0.0 {
+                *nodes.entry(node).or_insert(0.0) += pages;
+            }
+        }
+    }
+    nodes
+}
+
+/// The CPUs of a list such as `0-2,5`.
+pub fn cpus(list: &str) -> Vec<usize> {
+    let range = |part: &str| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let (from, to) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
+        Some(from..=to)
+    };
+    list.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// Binds this process to a node's memory and, where the node has any, to its CPUs.
+///
+/// # Errors
+/// When the node does not exist.
+pub fn bind(node: u32) -> anyhow::Result<()> {
+    use anyhow::{ensure, Context};
+    const MPOL_BIND: libc::c_long = 2;
+    ensure!(node < 64, "node {node}: nodes are numbered 0 to 63 here");
+    let path = format!("{NODES}/node{node}/cpulist");
+    let list = std::fs::read_to_string(&path).with_context(|| format!("reading {path}"))?;
+    let mask: libc::c_ulong = 1 << node;
+    // SAFETY: the mask has the 64 bits of maxnode and lives through the call.
+    let result =
+        unsafe { libc::syscall(libc::SYS_set_mempolicy, MPOL_BIND, &mask as *const _, 65) };
+    if result != 0 {
+        return Err(std::io::Error::last_os_error())
+            .with_context(|| format!("set_mempolicy to node {node}"));
+    }
+    let cpus = cpus(&list);
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: an all-zero cpu_set_t is the empty set; CPU_SET writes within it.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        for cpu in cpus.into_iter().filter(|&cpu| cpu < 1024) {
+            libc::CPU_SET(cpu, &mut set);
+        }
+        set
+    };
+    // SAFETY: sched_setaffinity(2) reads the set, which lives through the call.
+    if unsafe { libc::sched_setaffinity(0, std::mem::size_of_val(&set), &set) } != 0 {
+        return Err(std::io::Error::last_os_error())
+            .with_context(|| format!("sched_setaffinity to the CPUs of node {node}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_cpus_has_numbers_and_ranges() {
+        assert_eq!(cpus("0-2,5\n"), [0, 1, 2, 5]);
+        assert_eq!(cpus("3"), [3]);
+        assert_eq!(cpus("\n"), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn managed_pages_are_summed_by_node() {
+        let text = "Node 0, zone      DMA\n  pages free 9\n        managed  100\n\
+                    Node 0, zone    DMA32\n        managed  900\n\
+                    Node 1, zone   Normal\n        managed  500\nNode 2, zone Movable\n  managed 0\n";
+        let nodes: Vec<_> = managed(text).into_iter().collect();
+        assert_eq!(nodes, [(0, 1000.0), (1, 500.0)]);
+    }
+
+    #[test]
+    fn shares_are_of_the_nodes_own_pages() {
+        let vmstat = "nr_free_pages 50\nnr_inactive_anon 100\nnr_active_anon 20\n\
+                      nr_inactive_file 200\nnr_active_file 100\nnr_dirty 30\nnr_writeback 20\n";
+        let found = shares(vmstat, 1000.0);
+        assert_eq!(found, [("clean", 0.25), ("anon", 0.12), ("free", 0.05)]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Quick samples for protection: the few kernel files that it needs, read without allocating.
+use crate::os::clock::Clock;
+use kernfs::sampler::Sources;
+use kernfs::{Options, Root, Sample, Sampler};
+use policy::snapshot::{NodeSnapshot, Snapshot};
+use std::path::Path;
+
+/// Holds the files of a quick sample open.
+pub struct FastSampler {
+    clock: Clock,
+    sampler: Sampler,
+    sample: Sample,
+    nodes: Vec<NodeSnapshot>,
+    page_kib: u64,
+}
+
+fn sources() -> Sources {
+    Sources::VMSTAT | Sources::ZONEINFO | Sources::MEMINFO | Sources::PSI_MEMORY
+}
+
+impl FastSampler {
+    /// Opens the files below `root`.
+    #[must_use]
+    pub fn new(root: &Path, clock: Clock) -> FastSampler {
+        let options = Options {
+            sources: sources() | Sources::KNOBS,
+            ..Options::default()
+        };
+        let mut fast = FastSampler {
+            clock,
+            sampler: Sampler::new(Root::new(root), options),
+            sample: Sample::default(),
+            nodes: Vec::with_capacity(16),
+            page_kib: 4,
+        };
+        fast.page_kib = (fast.sampler.machine().page_size / 1024).max(1);
+        fast
+    }
+
+    /// Bytes of a page.
+    #[must_use]
+    pub fn page_size(&self) -> u64 {
+        self.page_kib * 1024
+    }
+
+    /// Takes a sample and lends it to `decide`; `None` where a file that protection needs could not be read.
+    ///
+    /// `all`: the watermark sysctls are read as well, which show when a long zoneinfo has changed.
+    /// `locked`: pages that the daemon itself has locked.
+    pub fn sample<T>(
+        &mut self,
+        all: bool,
+        locked: u64,
+        decide: impl FnOnce(&Snapshot) -> T,
+    ) -> Option<T> {
+        match all {
+            true => self.sampler.sample(&mut self.sample),
+            false => self.sampler.sample_only(sources(), &mut self.sample),
+        }
+        let sample = &self.sample;
+        let needed = Sources::VMSTAT | Sources::ZONEINFO | Sources::MEMINFO;
+        if !sample.fresh.contains(needed) {
+            return None;
+        }
+        let vmstat = &sample.vmstat;
+        let unclean = vmstat.nr_dirty().unwrap_or(0) + vmstat.nr_writeback().unwrap_or(0);
+        let file: u64 = sample.nodes.iter().map(kernfs::sample::Node::file).sum();
+        self.nodes.clear();
+        for node in sample.nodes.iter() {
+            // vmstat counts the dirty pages of the whole machine. A node gets its file pages' share.
+            let share = unclean as f64 * node.file() as f64 / file.max(1) as f64;
+            self.nodes.push(NodeSnapshot {
+                id: node.id,
+                managed: node.managed,
+                free: node.free,
+                watermarks: node.watermarks,
+                file: node.file(),
+                unclean: (share as u64).min(node.file()),
+                anon: node.anon(),
+            });
+        }
+        let pages = |kib: Option<u64>| kib.unwrap_or(0) / self.page_kib;
+        Some(decide(&Snapshot {
+            now_s: self.clock.sample_s(sample.t),
+            nodes: &self.nodes,
+            swap_total: pages(sample.meminfo.swap_total()),
+            swap_free: pages(sample.meminfo.swap_free()),
+            swapped_out: vmstat.pswpout().unwrap_or(0),
+            stolen: vmstat.pgsteal().unwrap_or(0),
+            allocstall: vmstat.allocstall().unwrap_or(0),
+            needed_file: vmstat.workingset_activate_file().unwrap_or(0),
+            needed_anon: vmstat.workingset_refault_anon().unwrap_or(0),
+            stall_us: sample.psi.memory.some.map(|some| some.total_us),
+            locked,
+        }))
+    }
+}

@@ -1,0 +1,313 @@
+//! Executables and libraries, by the processes that map them: the candidates for locking.
+//!
+//! A file is as hot as the number of processes that have it mapped to be executed. When the pages of a
+//! shared file are gone, all programs that share it stall.
+use crate::os::fixed_string::Text;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::mm::{mlock_with, mmap, munmap, MapFlags, MlockFlags, ProtFlags};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::path::{Path, PathBuf};
+
+/// A file that may be locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    pub path: PathBuf,
+    /// Processes that have the file mapped to be executed.
+    pub users: u32,
+}
+
+/// Reads /proc/PID/maps of all processes below `root`. The hottest file comes first.
+#[must_use]
+pub fn mapped(root: &Path) -> Vec<Executable> {
+    let mut users: BTreeMap<String, u32> = BTreeMap::new();
+    for entry in std::fs::read_dir(root.join("proc"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let number = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.parse::<u32>().is_ok());
+        if !number {
+            continue;
+        }
+        // The process has ended meanwhile. A kernel thread has an empty file.
+        let Ok(text) = std::fs::read_to_string(entry.path().join("maps")) else {
+            continue;
+        };
+        let mut seen: Vec<&str> = text.lines().filter_map(executable).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        for path in seen {
+            *users.entry(path.to_owned()).or_default() += 1;
+        }
+    }
+    let mut hot: Vec<Executable> = users
+        .into_iter()
+        .map(|(path, users)| Executable {
+            path: path.into(),
+            users,
+        })
+        .collect();
+    hot.sort_by_key(|hot| std::cmp::Reverse(hot.users));
+    hot
+}
+
+/// The file of a line of maps, if the file is mapped to be executed and still has a name.
+fn executable(line: &str) -> Option<&str> {
+    let mut fields = line.splitn(6, ' ');
+    let permissions = fields.nth(1)?;
+    let path = fields.nth(3)?.trim_start();
+    let there =
+        path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
+    (permissions.contains('x') && there).then_some(path)
+}
+
+/// A locked part of a file. Dropping it unlocks the part.
+pub struct Locked {
+    at: *mut c_void,
+    length: usize,
+    pub path: PathBuf,
+    /// Bytes that were locked.
+    pub bytes: u64,
+}
+
+// SAFETY: the mapping is this value's own, and only its drop unmaps it.
+unsafe impl Send for Locked {}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `lock` with this length, and nobody else has the address.
+        let _ = unsafe { munmap(self.at, self.length) };
+    }
+}
+
+/// Locks `length` bytes of `file` from `begin` on, a multiple of the page size. Pages that are not in memory
+/// are read in, because a program is about to read them.
+///
+/// # Errors
+/// When the part cannot be mapped, or locking is refused (RLIMIT_MEMLOCK).
+pub fn lock_part(
+    file: &OwnedFd,
+    path: &Path,
+    begin: u64,
+    length: usize,
+    page: usize,
+) -> rustix::io::Result<Locked> {
+    let mut locked = map(file, path, begin, length)?;
+    // SAFETY: our own mapping.
+    unsafe { mlock_with(locked.at, length, MlockFlags::ONFAULT)? };
+    let all = vec![1; length.div_ceil(page)];
+    populate(locked.at, length, &all, page);
+    locked.bytes = (all.len() * page) as u64;
+    Ok(locked)
+}
+
+/// Maps a part of a file. Only the kernel touches the mapping on hotsetd's behalf, so a file that shrinks
+/// raises no SIGBUS.
+fn map(file: &OwnedFd, path: &Path, begin: u64, length: usize) -> rustix::io::Result<Locked> {
+    let (protection, none) = (ProtFlags::READ, std::ptr::null_mut());
+    // SAFETY: a new mapping at a place of the kernel's choice.
+    let at = unsafe {
+        mmap(
+            none,
+            length,
+            protection,
+            MapFlags::SHARED,
+            file.as_fd(),
+            begin,
+        )?
+    };
+    // mlockall(MCL_FUTURE) would lock every page of the mapping that is ever touched.
+    // SAFETY: our own mapping.
+    let _ = unsafe { rustix::mm::munlock(at, length) };
+    Ok(Locked {
+        at,
+        length,
+        path: path.to_owned(),
+        bytes: 0,
+    })
+}
+
+/// A gap of fewer pages than this between resident ones is bridged.
+const GAP: usize = 4;
+/// Ranges of one file, at most: the kernel keeps a mapping for each.
+const RANGES: usize = 256;
+
+/// Locks the pages of `path` that are in memory now, up to `budget` bytes. `None`: no page is in memory.
+///
+/// # Errors
+/// When the file cannot be opened or mapped, or locking is refused (RLIMIT_MEMLOCK).
+pub fn lock(
+    root: &Path,
+    path: &Path,
+    budget: u64,
+    page: usize,
+) -> rustix::io::Result<Option<Locked>> {
+    let place = Text::<1024>::of(format_args!("{}{}", root.display(), path.display()));
+    // NONBLOCK: opening a FIFO does not block.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOATIME;
+    let open = |flags| rustix::fs::open(place.as_str(), flags, Mode::empty());
+    let file = open(flags).or_else(|_| open(flags.difference(OFlags::NOATIME)))?;
+    let stat = rustix::fs::fstat(&file)?;
+    let length = usize::try_from(stat.st_size).unwrap_or(0);
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || length == 0 {
+        return Ok(None);
+    }
+    map_and_lock(&file, path, length, budget, page)
+}
+
+fn map_and_lock(
+    file: &OwnedFd,
+    path: &Path,
+    length: usize,
+    budget: u64,
+    page: usize,
+) -> rustix::io::Result<Option<Locked>> {
+    let mut locked = map(file, path, 0, length)?;
+    let at = locked.at;
+    let mut resident = vec![0u8; length.div_ceil(page)];
+    // SAFETY: `at` is a mapping of `length` bytes, and `resident` has a byte for each of its pages.
+    if unsafe { libc::mincore(at, length, resident.as_mut_ptr()) } != 0 {
+        return Err(rustix::io::Errno::from_raw_os_error(
+            std::io::Error::last_os_error().raw_os_error().unwrap_or(0),
+        ));
+    }
+    for (from, to) in ranges(&resident) {
+        let room = ((budget.saturating_sub(locked.bytes)) / page as u64) as usize;
+        let pages = (to - from).min(room);
+        if pages == 0 {
+            break;
+        }
+        // SAFETY: within the mapping, whose pages are `resident`'s.
+        let start = unsafe { at.byte_add(from * page) };
+        let bytes = (pages * page).min(length - from * page);
+        // SAFETY: a range of our own mapping. ONFAULT: pages that are not in memory are not read in.
+        unsafe { mlock_with(start, bytes, MlockFlags::ONFAULT)? };
+        populate(start, bytes, &resident[from..from + pages], page);
+        let there = resident[from..from + pages]
+            .iter()
+            .filter(|&&byte| byte & 1 != 0)
+            .count();
+        locked.bytes += (there * page) as u64;
+    }
+    Ok((locked.bytes > 0).then_some(locked))
+}
+
+/// Has the kernel map the pages of the range that are in memory: only a mapped page is locked.
+/// MADV_POPULATE_READ (Linux 5.14 on) fails where touching a page would raise SIGBUS.
+fn populate(start: *mut c_void, bytes: usize, resident: &[u8], page: usize) {
+    const MADV_POPULATE_READ: libc::c_int = 22;
+    let mut at = 0;
+    while at < resident.len() {
+        let same = resident[at..]
+            .iter()
+            .take_while(|&&byte| byte & 1 != 0)
+            .count();
+        if same == 0 {
+            at += 1;
+            continue;
+        }
+        let length = (same * page).min(bytes - at * page);
+        // SAFETY: within the range, which is mapped; pages in memory are only mapped.
+        unsafe { libc::madvise(start.byte_add(at * page), length, MADV_POPULATE_READ) };
+        at += same;
+    }
+}
+
+/// Ranges of resident pages, with small gaps bridged.
+fn ranges(resident: &[u8]) -> Vec<(usize, usize)> {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for (at, _) in resident
+        .iter()
+        .enumerate()
+        .filter(|(_, &byte)| byte & 1 != 0)
+    {
+        let full = ranges.len() == RANGES;
+        match ranges.last_mut() {
+            Some((_, end)) if at < *end + GAP => *end = at + 1,
+            _ if full => break,
+            _ => ranges.push((at, at + 1)),
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_bridge_small_gaps_and_no_large_ones() {
+        assert_eq!(ranges(&[0, 1, 1, 0, 1, 0, 0, 0, 0, 1]), [(1, 5), (9, 10)]);
+        assert!(ranges(&[0; 9]).is_empty());
+    }
+
+    #[test]
+    fn only_executable_mappings_of_named_files_count() {
+        let line = "7f00-7f10 r-xp 00001000 08:01 42                         /usr/lib/lib c.so.6";
+        assert_eq!(executable(line), Some("/usr/lib/lib c.so.6"));
+        for line in [
+            "7f00-7f10 r--p 00001000 08:01 42    /usr/lib/libc.so.6",
+            "7f00-7f10 r-xp 00001000 08:01 42    /usr/lib/libc.so.6 (deleted)",
+            "7f00-7f10 r-xp 00000000 00:00 0     [vdso]",
+            "7f00-7f10 r-xp 00000000 00:00 0",
+        ] {
+            assert_eq!(executable(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_file_that_most_processes_map_comes_first() {
+        let root = tempfile::tempdir().unwrap();
+        for (pid, libraries) in [("1", &["/a", "/b"][..]), ("2", &["/b"]), ("self", &["/c"])] {
+            let folder = root.path().join("proc").join(pid);
+            std::fs::create_dir_all(&folder).unwrap();
+            let lines = libraries
+                .iter()
+                .map(|path| format!("1-2 r-xp 0 08:01 7 {path}\n"));
+            std::fs::write(folder.join("maps"), lines.collect::<String>()).unwrap();
+        }
+        let found: Vec<_> = mapped(root.path())
+            .into_iter()
+            .map(|hot| (hot.path, hot.users))
+            .collect();
+        assert_eq!(found, [("/b".into(), 2), ("/a".into(), 1)]);
+    }
+
+    #[test]
+    fn resident_pages_are_locked_within_the_budget_until_the_lock_is_dropped() {
+        let page = rustix::param::page_size();
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, vec![7u8; 64 * page]).unwrap();
+        let locked_kib = || {
+            let status = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let mut inside = false;
+            let mut kib = 0;
+            for line in status.lines() {
+                if line.contains('-') && line.contains(" r--s ") {
+                    inside = line.contains(file.to_str().unwrap());
+                }
+                if let (true, Some(rest)) = (inside, line.strip_prefix("Locked:")) {
+                    kib += rest
+                        .trim()
+                        .trim_end_matches(" kB")
+                        .parse::<usize>()
+                        .unwrap();
+                }
+            }
+            kib
+        };
+        let root = Path::new("");
+        let budget = (16 * page) as u64;
+        let locked = lock(root, &file, budget, page).unwrap().unwrap();
+        assert_eq!(locked.bytes, budget);
+        assert_eq!(locked_kib(), 16 * page / 1024);
+        drop(locked);
+        assert_eq!(locked_kib(), 0);
+    }
+}

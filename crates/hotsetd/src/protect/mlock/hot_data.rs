@@ -1,0 +1,290 @@
+//! Hot data: parts of files that programs read again and again, locked in memory.
+use super::executables::{lock_part, Locked};
+use super::read_events::{remove_stale_instance, ReadEvent, ReadEvents};
+use policy::stack_distance::{Part, ReadHistory, PART};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Seconds between two selections of the hottest parts.
+const SELECT_S: f64 = 0.5;
+/// Searches, at most, for a file that was not found while its reader had it open.
+const TRIES: u32 = 500;
+
+/// An open file that has a hot part.
+struct Found {
+    file: OwnedFd,
+    path: PathBuf,
+    length: u64,
+}
+
+/// A file as the kernel's events name it.
+type Name = ((u32, u32), u64);
+
+/// Observes reads, and locks the hottest data.
+pub struct HotData {
+    root: PathBuf,
+    events: ReadEvents,
+    history: ReadHistory,
+    files: BTreeMap<Name, Found>,
+    /// Files with hot parts that were not found yet, and the number of searches for each.
+    wanted: BTreeMap<Name, u32>,
+    locked: BTreeMap<Part, Locked>,
+    selected_s: f64,
+}
+
+impl HotData {
+    /// Begins to observe reads. `memory`: bytes of the machine.
+    ///
+    /// # Errors
+    /// As [`ReadEvents::open`].
+    pub fn open(root: &Path, memory: u64) -> std::io::Result<HotData> {
+        remove_stale_instance(root);
+        Ok(HotData {
+            root: root.to_owned(),
+            events: ReadEvents::open(root)?,
+            history: ReadHistory::new(memory),
+            files: BTreeMap::new(),
+            wanted: BTreeMap::new(),
+            locked: BTreeMap::new(),
+            selected_s: f64::NEG_INFINITY,
+        })
+    }
+
+    /// Whether a file is searched for. A file can only be found while a process has it open.
+    #[must_use]
+    pub fn is_searching(&self) -> bool {
+        self.wanted.values().any(|&tries| tries < TRIES)
+    }
+
+    /// Bytes that are locked.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.locked.values().map(|part| part.bytes).sum()
+    }
+
+    /// Files with locked parts, and the locked bytes of each.
+    #[must_use]
+    pub fn contents(&self) -> BTreeMap<PathBuf, u64> {
+        let mut contents = BTreeMap::new();
+        for part in self.locked.values() {
+            *contents.entry(part.path.clone()).or_default() += part.bytes;
+        }
+        contents
+    }
+
+    /// Lets go of everything.
+    pub fn clear(&mut self) {
+        self.locked.clear();
+        self.files.clear();
+    }
+
+    /// Takes the reads since the last call, and locks the hottest parts within `budget` bytes. `page`: bytes.
+    pub fn update(&mut self, now_s: f64, budget: u64, page: usize) {
+        let (history, wanted) = (&mut self.history, &mut self.wanted);
+        let mut chances: BTreeSet<(Name, u32)> = BTreeSet::new();
+        self.events.drain(|ReadEvent { tid, part }| {
+            history.read(part, now_s);
+            let name = (part.device, part.inode);
+            if wanted.get(&name).is_some_and(|&tries| tries < TRIES) {
+                chances.insert((name, tid));
+            }
+        });
+        for (name, tid) in chances {
+            self.search(name, tid);
+        }
+        if now_s - self.selected_s >= SELECT_S {
+            self.selected_s = now_s;
+            self.select(now_s, budget, page);
+        }
+    }
+
+    /// Searches for the file among those that thread `tid` has open.
+    fn search(&mut self, name: Name, tid: u32) {
+        if self.files.contains_key(&name) {
+            return;
+        }
+        match find(&self.root, name, tid) {
+            Some(found) => {
+                self.wanted.remove(&name);
+                self.files.insert(name, found);
+                // The file's hot parts are locked at once, while the file is still there.
+                self.selected_s = f64::NEG_INFINITY;
+            }
+            None => *self.wanted.entry(name).or_default() += 1,
+        }
+    }
+
+    /// Locks the hottest parts, and unlocks the others.
+    fn select(&mut self, now_s: f64, budget: u64, page: usize) {
+        let room = usize::try_from(budget / PART).unwrap_or(usize::MAX);
+        let locked = &self.locked;
+        let hot = self
+            .history
+            .hottest(now_s, room, |part| locked.contains_key(part));
+        let names: BTreeSet<Name> = hot.iter().map(|part| (part.device, part.inode)).collect();
+        self.wanted.retain(|name, _| names.contains(name));
+        // A file is held open no longer than it is hot: an open file keeps its file system busy.
+        self.files.retain(|name, found| {
+            let there = rustix::fs::fstat(&found.file).is_ok_and(|stat| stat.st_nlink > 0);
+            there && names.contains(name)
+        });
+        let (keep, files): (BTreeSet<&Part>, _) = (hot.iter().collect(), &self.files);
+        self.locked.retain(|part, _| {
+            keep.contains(part) && files.contains_key(&(part.device, part.inode))
+        });
+        let mut left = budget.saturating_sub(self.bytes());
+        for part in &hot {
+            let name = (part.device, part.inode);
+            let Some(found) = self.files.get(&name) else {
+                self.wanted.entry(name).or_default();
+                continue;
+            };
+            let begin = part.at * PART;
+            let length = PART.min(found.length.saturating_sub(begin));
+            if self.locked.contains_key(part) || length == 0 || length > left {
+                continue;
+            }
+            // A part that cannot be locked leaves its room to the next.
+            if let Ok(locked) = lock_part(&found.file, &found.path, begin, length as usize, page) {
+                left -= locked.bytes.min(left);
+                self.locked.insert(*part, locked);
+            }
+        }
+    }
+}
+
+/// The file among those that a thread has open. `None`: the thread has ended, or has closed the file.
+fn find(root: &Path, ((major, minor), inode): Name, tid: u32) -> Option<Found> {
+    let folder = root.join(format!("proc/{tid}/fd"));
+    let is_it = |stat: &Stat| {
+        stat.st_ino == inode && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+    };
+    // Some file systems (btrfs) show programs another device than the one in the kernel's events.
+    let same = |stat: &Stat| stat.st_dev == rustix::fs::makedev(major, minor);
+    let mut best: Option<(bool, PathBuf)> = None;
+    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+        let place = entry.path();
+        let Ok(stat) = rustix::fs::statat(rustix::fs::CWD, &place, AtFlags::empty()) else {
+            continue;
+        };
+        if is_it(&stat) && best.as_ref().is_none_or(|(sure, _)| !sure) {
+            best = Some((same(&stat), place));
+        }
+    }
+    let (_, place) = best?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let open = |flags| rustix::fs::open(&place, flags, Mode::empty());
+    let file = open(flags | OFlags::NOATIME)
+        .or_else(|_| open(flags))
+        .ok()?;
+    // The thread may have closed the file meanwhile, and opened another with this descriptor's number.
+    let stat = rustix::fs::fstat(&file).ok().filter(is_it)?;
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or(place);
+    Some(Found {
+        file,
+        path,
+        length: u64::try_from(stat.st_size).unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    const PAGE: usize = 4096;
+
+    /// A machine whose process 7 has a file of two parts open, and whose kernel reports reads.
+    fn root() -> tempfile::TempDir {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        for folder in ["", "instances/hotset/"] {
+            let event = format!("sys/kernel/tracing/{folder}events/filemap/mm_filemap_get_pages");
+            std::fs::create_dir_all(root.path().join(event)).unwrap();
+        }
+        std::fs::create_dir_all(root.path().join("proc/7/fd")).unwrap();
+        let file = root.path().join("data");
+        std::fs::write(&file, vec![1u8; 2 * PART as usize]).unwrap();
+        std::os::unix::fs::symlink(&file, root.path().join("proc/7/fd/3")).unwrap();
+        std::fs::write(pipe(root.path()), "").unwrap();
+        root
+    }
+
+    fn pipe(root: &Path) -> PathBuf {
+        root.join("sys/kernel/tracing/instances/hotset/trace_pipe")
+    }
+
+    /// The kernel's lines of a reading of the whole file by process 7.
+    fn read_all(root: &Path) {
+        use std::io::Write;
+        let stat = std::fs::metadata(root.join("data")).unwrap();
+        let (major, minor) = (rustix::fs::major(stat.dev()), rustix::fs::minor(stat.dev()));
+        let mut pipe = std::fs::OpenOptions::new()
+            .append(true)
+            .open(pipe(root))
+            .unwrap();
+        for at in 0..2 {
+            let ofs = at * PART;
+            writeln!(
+                pipe,
+                " reader-7 [000] ..... 1.0: mm_filemap_get_pages: dev={major}:{minor} ino={:x} \
+                 ofs={ofs}-{}",
+                stat.ino(),
+                ofs + 131_071
+            )
+            .unwrap();
+        }
+    }
+
+    #[test]
+    fn data_that_is_read_three_times_is_locked_until_it_is_no_longer_read() {
+        let root = root();
+        let mut data = HotData::open(root.path(), 64 * PART).unwrap();
+        let mut locked = Vec::new();
+        for second in 0..4 {
+            read_all(root.path());
+            data.update(f64::from(second), 16 * PART, PAGE);
+            locked.push(data.bytes());
+        }
+        // The third reading makes the file hot. The fourth names the thread that has it open.
+        assert_eq!(locked[..2], [0, 0]);
+        assert_eq!(data.bytes(), 2 * PART);
+        let contents: Vec<_> = data.contents().into_iter().collect();
+        assert_eq!(contents, [(root.path().join("data"), 2 * PART)]);
+        // A smaller budget holds the first part only.
+        data.update(5.0, PART, PAGE);
+        assert_eq!(data.bytes(), PART);
+        data.update(70.0, 16 * PART, PAGE);
+        assert_eq!((data.bytes(), data.files.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_deleted_file_is_unlocked() {
+        let root = root();
+        let mut data = HotData::open(root.path(), 64 * PART).unwrap();
+        for second in 0..4 {
+            read_all(root.path());
+            data.update(f64::from(second), 16 * PART, PAGE);
+        }
+        assert_eq!(data.bytes(), 2 * PART);
+        std::fs::remove_file(root.path().join("data")).unwrap();
+        data.update(5.0, 16 * PART, PAGE);
+        assert_eq!(data.bytes(), 0);
+    }
+
+    #[test]
+    fn a_file_is_found_among_those_that_a_thread_has_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        std::fs::write(&path, [1; 5000]).unwrap();
+        let file = std::fs::File::open(&path).unwrap();
+        let (stat, own) = (file.metadata().unwrap(), std::process::id());
+        let device = (rustix::fs::major(stat.dev()), rustix::fs::minor(stat.dev()));
+        let found = find("/".as_ref(), (device, stat.ino()), own).unwrap();
+        assert_eq!((found.path, found.length), (path, 5000));
+        assert!(find("/".as_ref(), (device, u64::MAX), own).is_none());
+        drop(file);
+        assert!(find("/".as_ref(), (device, stat.ino()), u32::MAX).is_none());
+    }
+}

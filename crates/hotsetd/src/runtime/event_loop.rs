@@ -1,0 +1,263 @@
+//! The event loop: one thread, epoll. It sleeps until the forecast, memory pressure, a signal or a
+//! client wakes it.
+use crate::config::cli::Options;
+use crate::config::file;
+use crate::config::settings::Config;
+use crate::os::process;
+use crate::runtime::daemon::Daemon;
+use crate::runtime::lock_file;
+use crate::runtime::sd_notify::Notify;
+use crate::runtime::startup;
+use crate::runtime::wake::{Asked, Signals, Timer};
+use crate::telemetry::log::{Level, Log};
+use crate::telemetry::server::{self, Kind, Server};
+use rustix::event::epoll;
+use rustix::fd::{AsFd, OwnedFd};
+use std::io;
+use std::path::Path;
+
+const TIMER: u64 = 1;
+const SIGNALS: u64 = 2;
+const PRESSURE: u64 = 3;
+const WORKER: u64 = 4;
+const PROTECTION: u64 = 5;
+/// Samples closer together than this, in seconds, give no rate.
+const CLOSEST_S: f64 = 0.1;
+
+/// Runs until a signal asks for the end. Returns whether every knob was given back.
+///
+/// # Errors
+/// The daemon cannot start. Nothing was written then.
+pub fn run(options: &Options, config: Config, mut log: Log) -> io::Result<bool> {
+    // A dry run takes no lock and opens no socket: both are files.
+    let _lock = match config.dry_run {
+        true => None,
+        false => Some(lock_file::take(&options.root)?),
+    };
+    process::one_heap();
+    // Signals are blocked before the worker's thread starts: a thread inherits the mask.
+    let wakes = Wakes::new()?;
+    if !config.dry_run {
+        startup::stay_in_memory(&mut log);
+    }
+    let mut daemon = Daemon::new(&options.root, config, log)?;
+    wakes.watch(&daemon)?;
+    let _pressure = startup::watch_pressure(&mut daemon, &wakes.poll, PRESSURE);
+    let mut server = open_server(&mut daemon, &options.root, &wakes.poll);
+    startup::log_start(&mut daemon);
+    // The notifier's process is started while there is memory for it.
+    startup::start_notifier(&mut daemon);
+    startup::raise_priority(&mut daemon);
+    process::trim_heap();
+    let mut rounds = Rounds {
+        options,
+        timer: &wakes.timer,
+        protection_timer: &wakes.protection_timer,
+        notify: Notify::from_environment(),
+        notified_s: process::now_s(),
+        sampled_s: 0.0,
+    };
+    rounds.sample(&mut daemon);
+    rounds.notify.send("READY=1");
+    let ended = wakes.serve(&mut daemon, &mut rounds, server.as_mut());
+    rounds.notify.send("STOPPING=1");
+    // The knobs are given back even if the loop failed.
+    let all = daemon.stop();
+    ended?;
+    daemon
+        .log()
+        .line(Level::Notice, "daemon", format_args!("stopped"));
+    Ok(all)
+}
+
+/// The descriptors that wake the event loop.
+struct Wakes {
+    poll: OwnedFd,
+    signals: Signals,
+    timer: Timer,
+    protection_timer: Timer,
+}
+
+impl Wakes {
+    fn new() -> io::Result<Wakes> {
+        Ok(Wakes {
+            signals: Signals::new()?,
+            timer: Timer::new()?,
+            protection_timer: Timer::new()?,
+            poll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+        })
+    }
+
+    fn watch(&self, daemon: &Daemon) -> io::Result<()> {
+        let add = |fd: &dyn AsFd, number| {
+            let data = epoll::EventData::new_u64(number);
+            epoll::add(&self.poll, fd.as_fd(), data, epoll::EventFlags::IN)
+        };
+        add(&self.timer.0, TIMER)?;
+        add(&self.signals.0, SIGNALS)?;
+        add(&self.protection_timer.0, PROTECTION)?;
+        if let Some(worker) = daemon.worker() {
+            add(&worker.done_fd(), WORKER)?;
+        }
+        Ok(())
+    }
+
+    /// Serves events until a signal asks for the end.
+    fn serve(
+        &self,
+        daemon: &mut Daemon,
+        rounds: &mut Rounds,
+        mut server: Option<&mut Server>,
+    ) -> io::Result<()> {
+        let mut events = Vec::with_capacity(16);
+        loop {
+            events.clear();
+            match epoll::wait(
+                &self.poll,
+                rustix::buffer::spare_capacity(&mut events),
+                None,
+            ) {
+                Ok(_) => {}
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(errno) => return Err(errno.into()),
+            }
+            for event in &events {
+                let number = { event.data }.u64();
+                match (number, &mut server) {
+                    (TIMER, _) => {
+                        self.timer.take();
+                        daemon.state().counts.wakes_timer += 1;
+                        rounds.sample(daemon);
+                    }
+                    (PROTECTION, _) => {
+                        self.protection_timer.take();
+                        rounds.step_protection(daemon);
+                    }
+                    (PRESSURE, _) => rounds.answer_pressure(daemon),
+                    (WORKER, _) => daemon.take_done(),
+                    (SIGNALS, _) => match self.signals.take() {
+                        Some(Asked::Stop) => return Ok(()),
+                        Some(Asked::Reload) => rounds.reload(daemon),
+                        None => {}
+                    },
+                    (_, Some(server)) => {
+                        serve_client(server, number, &self.poll, daemon, rounds.sampled_s);
+                    }
+                    (_, None) => {}
+                }
+            }
+            if let Some(server) = &mut server {
+                server.tidy(rounds.sampled_s);
+            }
+        }
+    }
+}
+
+/// The sockets; `None` in a dry run.
+fn open_server(daemon: &mut Daemon, root: &Path, poll: &OwnedFd) -> Option<Server> {
+    let config = daemon.config();
+    if config.dry_run {
+        return None;
+    }
+    let status = config.status.as_deref();
+    let (server, errors) = Server::open(status, &config.metrics, root, poll);
+    for error in errors {
+        let text = format_args!("{error}; the daemon goes on without this socket");
+        daemon.log().line(Level::Warning, "sockets", text);
+    }
+    Some(server)
+}
+
+fn serve_client(server: &mut Server, number: u64, poll: &OwnedFd, daemon: &Daemon, now_s: f64) {
+    let answer = |kind| match kind {
+        Kind::Status => daemon.status(),
+        Kind::Metrics => daemon.metrics(),
+    };
+    match number {
+        server::STATUS => server.accept(Kind::Status, now_s, poll, answer),
+        server::METRICS => server.accept(Kind::Metrics, now_s, poll, answer),
+        client => server.serve(client, poll, answer),
+    }
+}
+
+/// The daemon's work at each wake.
+struct Rounds<'a> {
+    options: &'a Options,
+    timer: &'a Timer,
+    protection_timer: &'a Timer,
+    notify: Notify,
+    /// When systemd's watchdog was last notified.
+    notified_s: f64,
+    sampled_s: f64,
+}
+
+impl Rounds<'_> {
+    fn sample(&mut self, daemon: &mut Daemon) {
+        let mut next_s = daemon.step();
+        self.sampled_s = process::now_s();
+        if let Some(interval_s) = self.notify.interval_s() {
+            next_s = next_s.min(interval_s);
+            self.notify_watchdog(self.sampled_s, interval_s);
+        }
+        // Far from the watermarks the sleep is a fiftieth longer, so that the timer's slack causes no
+        // more than one wakeup in ten seconds.
+        self.timer
+            .set(if next_s >= 5.0 { next_s * 1.02 } else { next_s });
+        self.step_protection(daemon);
+    }
+
+    /// Memory pressure: protection first, then a sample unless the last one was just now.
+    fn answer_pressure(&mut self, daemon: &mut Daemon) {
+        daemon.state().counts.wakes_pressure += 1;
+        self.step_protection(daemon);
+        if process::now_s() - self.sampled_s >= CLOSEST_S {
+            self.sample(daemon);
+        }
+    }
+
+    /// A step of protection. The next one has a timer only if it is due before the next sample.
+    fn step_protection(&mut self, daemon: &mut Daemon) {
+        let Some(next_s) = daemon.step_protection() else {
+            return;
+        };
+        let strict = daemon.guard().is_some_and(|guard| guard.is_armed());
+        let changed = self.notify.be_strict(strict);
+        if let (Some(interval_s), true) = (self.notify.interval_s(), strict) {
+            if changed {
+                // The next sample may come too late for the shorter watchdog.
+                self.timer.set(CLOSEST_S);
+            }
+            self.notify_watchdog(process::now_s(), interval_s);
+        }
+        let sample_s = self.sampled_s + daemon.state().next_sample_s - process::now_s();
+        if next_s < sample_s {
+            self.protection_timer.set(next_s);
+        }
+    }
+
+    fn notify_watchdog(&mut self, now_s: f64, interval_s: f64) {
+        if now_s - self.notified_s >= interval_s / 2.0 {
+            self.notify.send("WATCHDOG=1");
+            self.notified_s = now_s;
+        }
+    }
+
+    fn reload(&mut self, daemon: &mut Daemon) {
+        let path = self.options.config_path();
+        match file::load(&path, self.options.config.is_some()) {
+            Ok(mut config) => {
+                self.options.override_config(&mut config);
+                daemon.reload(config);
+                self.sample(daemon);
+            }
+            Err(problems) => {
+                for problem in problems {
+                    let text = format_args!("{problem}");
+                    daemon.log().line(Level::Error, "configuration", text);
+                }
+                let text = format_args!("the new configuration is refused: the old one stays");
+                daemon.log().line(Level::Error, "configuration", text);
+            }
+        }
+    }
+}

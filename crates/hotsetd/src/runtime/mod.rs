@@ -1,0 +1,8 @@
+//! The event loop, one round of it, and its wakes.
+pub mod daemon;
+pub mod event_loop;
+pub mod lock_file;
+pub mod restore;
+pub mod sd_notify;
+pub mod startup;
+pub mod wake;

@@ -1,0 +1,115 @@
+//! Who is chosen when memory is exhausted.
+use crate::common::FakeMachine;
+use crate::fake_process::FakeProcess;
+use crate::fixture::{config, Fixture};
+use crate::memory::Memory;
+
+/// A session: the processes that it stands on, and fifty small programs.
+fn session() -> FakeMachine {
+    let machine = FakeMachine::new();
+    for process in [
+        FakeProcess::new(1, "systemd").memory(50_000_000),
+        FakeProcess::new(2, "kthreadd").kernel_thread(),
+        FakeProcess::new(700, "gnome-shell").memory(600_000_000),
+        FakeProcess::new(701, "sshd").memory(500_000_000),
+        FakeProcess::new(702, "database")
+            .memory(900_000_000)
+            .adj(-1000),
+    ] {
+        process.write(&machine);
+    }
+    for pid in 1000..1050 {
+        FakeProcess::new(pid, "small")
+            .memory(30_000_000)
+            .write(&machine);
+    }
+    machine
+}
+
+#[test]
+fn only_the_hog_is_ever_chosen() {
+    let machine = session();
+    FakeProcess::new(5000, "hog")
+        .memory(400_000_000)
+        .swap(300_000_000)
+        .write(&machine);
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    for _ in 0..400 {
+        fixture.take(1);
+        let victim = fixture.protection().last_victim;
+        assert!(victim.is_none_or(|victim| victim.pid == 5000));
+    }
+    let victim = fixture.protection().last_victim.unwrap();
+    assert!(victim.dry_run);
+    assert_eq!((victim.processes, victim.bytes), (1, 699_998_208));
+}
+
+#[test]
+fn the_metrics_count_the_kills_of_a_machine_of_files() {
+    let machine = session();
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take_until_kill();
+    let metrics = String::from_utf8(fixture.daemon.metrics()).unwrap();
+    for line in [
+        "hotset_protect_kills_total 0\n",
+        "hotset_protect_kills_dry_run_total 1\n",
+        "hotset_protect_exhausted 1\n",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+}
+
+#[test]
+fn a_fork_storm_is_chosen_as_a_whole_and_nobody_else_with_it() {
+    const PARENT: u32 = 6_000_000;
+    let mut fixture = Fixture::new(session(), Memory::plenty(), config());
+    // Three hundred processes that have just been started, by a parent that sleeps. Their pids are above
+    // every real one: the test's own process is spared.
+    FakeProcess::new(PARENT, "storm")
+        .session(PARENT)
+        .memory(200_000)
+        .write(&fixture.machine);
+    for pid in PARENT + 1..=PARENT + 300 {
+        FakeProcess::new(pid, "storm")
+            .parent(PARENT)
+            .session(PARENT)
+            .memory(5_000_000)
+            .young()
+            .write(&fixture.machine);
+    }
+    fixture.memory = Memory::exhausted(&fixture.machine);
+    fixture.take_until_kill();
+    assert_eq!(fixture.kills(), 1);
+    let victim = fixture.protection().last_victim.unwrap();
+    assert_eq!((victim.name.as_str(), victim.processes), ("storm", 301));
+}
+
+#[test]
+fn a_process_that_is_dying_already_is_waited_for() {
+    let machine = session();
+    FakeProcess::new(5000, "hog")
+        .memory(400_000_000)
+        .dying()
+        .write(&machine);
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take(40);
+    assert!(fixture.protection().exhausted);
+    assert_eq!(fixture.kills(), 0);
+}
+
+#[test]
+fn another_killer_is_in_the_status_and_once_in_the_log() {
+    let machine = FakeMachine::new();
+    FakeProcess::new(300, "earlyoom")
+        .memory(2_000_000)
+        .write(&machine);
+    let mut fixture = Fixture::new(machine, Memory::plenty(), config());
+    fixture.steps(5);
+    assert_eq!(fixture.protection().other_killers, ["earlyoom"]);
+    let lines = fixture.daemon.log().lines().iter();
+    let named = lines.filter(|line| line.contains("earlyoom"));
+    assert_eq!(named.count(), 1);
+}

@@ -1,0 +1,3 @@
+//! Files that stay open, and errors of reading them.
+pub mod held;
+pub mod reader;

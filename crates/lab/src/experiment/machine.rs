@@ -1,0 +1,87 @@
+//! The guest machine of an experiment, and the root of its programs.
+use crate::bed::Kind;
+use protocol::size::Size;
+use protocol::spec::Trace;
+use serde::Deserialize;
+
+/// The guest that every arm runs on.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Machine {
+    pub bed: Kind,
+    pub memory_mb: u64,
+    /// Sizes of the memory nodes, which sum to `memory_mb`; empty for one node. QEMU only.
+    pub numa: Vec<Size>,
+    /// Whether the guest's clock counts instructions, a nanosecond each. QEMU with one CPU only.
+    pub icount: bool,
+    pub cpus: u32,
+    /// Size of the zram swap device; 0 for a guest without swap.
+    pub zram_mb: u64,
+    /// Bytes a second that the guest may read from its disk; 0 for no limit.
+    pub disk_read: Size,
+    /// Read operations a second; 0 for no limit.
+    pub disk_read_iops: u64,
+    /// The size of a disk that workers may write to; 0 for none. The disk is empty at the beginning of
+    /// each trial.
+    pub scratch_mb: u64,
+    /// Bytes a second that the guest may write to that disk; 0 for no limit.
+    pub disk_write: Size,
+    /// Size of a swap file on that disk; 0 for none.
+    pub swap_mb: u64,
+    /// Period of the gauges' samples, in milliseconds.
+    pub sample_ms: u64,
+    /// The silence, in seconds, after which a guest has hung. A stock kernel that thrashes can stand
+    /// still for 96 s and recover.
+    pub silent_s: u64,
+    /// The kernel's events that are traced.
+    pub trace: Vec<Trace>,
+    /// Parameters for the kernel's command line, `cgroup_disable=memory` for instance.
+    pub command_line: Vec<String>,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine {
+            bed: Kind::Uml,
+            memory_mb: 512,
+            numa: Vec::new(),
+            icount: false,
+            cpus: 1,
+            zram_mb: 0,
+            disk_read: Size::Bytes(0),
+            disk_read_iops: 0,
+            scratch_mb: 0,
+            disk_write: Size::Bytes(0),
+            swap_mb: 0,
+            sample_ms: 500,
+            silent_s: 180,
+            trace: Vec::new(),
+            command_line: Vec::new(),
+        }
+    }
+}
+
+/// A root file system of Debian's packages.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Root {
+    /// Names of packages. What they depend on, and Debian's essential packages, come with them.
+    pub packages: Vec<String>,
+    /// Debian's release.
+    #[serde(default = "default_suite")]
+    pub suite: String,
+    /// Commands for the root's /bin/sh, run once in the root as its superuser, without a network.
+    #[serde(default)]
+    pub prepare: Vec<String>,
+    /// Free space in MiB that programs may write to in each trial.
+    #[serde(default = "default_free_mb")]
+    pub free_mb: u64,
+}
+
+fn default_suite() -> String {
+    "bookworm".into()
+}
+
+fn default_free_mb() -> u64 {
+    256
+}

@@ -1,0 +1,104 @@
+//! The preparation of a run: programs, a first boot of each kernel, and the data disk.
+use crate::bed::Bed;
+use crate::experiment::Experiment;
+use crate::guest::initramfs::Init;
+use crate::guest::probe;
+use crate::host::stop::Stop;
+use crate::inputs::data_disk::Maker;
+use crate::inputs::kernels::Images;
+use crate::inputs::recorded::Recorded;
+use anyhow::Result;
+use progress::Step;
+use std::path::PathBuf;
+
+/// Reads all programs and data that guests need. Every arm gets all of them, so that all arms have
+/// the same memory.
+///
+/// # Errors
+/// When a program is missing or not static.
+pub fn init(experiment: &Experiment, recorded: &Recorded) -> Result<Init> {
+    let mut init = Init::find()?;
+    if experiment.arms.iter().any(|arm| arm.daemon.is_some()) {
+        init = init.with_daemon()?;
+    }
+    if experiment.has_database() {
+        init = init.with_database()?;
+    }
+    for (name, pages) in recorded.files() {
+        init = init.with_recorded(name, pages);
+    }
+    let daemons = experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref());
+    for program in daemons.filter_map(|daemon| daemon.program.as_deref()) {
+        init = init.with_host_program(program)?;
+    }
+    Ok(init)
+}
+
+/// Boots each kernel once, so that a run does not begin on a bed that does not work.
+///
+/// # Errors
+/// When a kernel does not boot.
+pub fn probe_kernels(
+    experiment: &Experiment,
+    bed: &mut dyn Bed,
+    images: &Images,
+    init: &Init,
+    stop: &Stop,
+) -> Result<()> {
+    let cpus = experiment.machine.cpus;
+    for image in images.values() {
+        probe::probe(bed, &image.path, init, cpus, stop)?;
+    }
+    Ok(())
+}
+
+/// Makes the data disk, or finds the one that an earlier run made; none if no worker reads a file.
+///
+/// # Errors
+/// Those of [`Maker::image`].
+pub fn data_disk(
+    experiment: &Experiment,
+    bed: &dyn Bed,
+    images: &Images,
+    init: &Init,
+    stop: &Stop,
+    console: &mut progress::Console,
+) -> Result<Option<PathBuf>> {
+    let files = experiment.file_sizes();
+    let Some(first) = images.values().next().filter(|_| !files.is_empty()) else {
+        return Ok(None);
+    };
+    let maker = Maker {
+        bed,
+        kernel: &first.path,
+        modules: &first.modules,
+        init,
+        stop,
+        cache: kbuild::cache::Cache::of_user()?.folder("disk")?,
+    };
+    let bytes: u64 = files.values().sum();
+    let mut begun = false;
+    let disk = maker.image(&files, experiment.seed, &mut |fraction| {
+        if !begun {
+            begun = true;
+            console.step(Step::Begin {
+                title: "Filling the data disk".into(),
+                total: Some(bytes),
+                unit: progress::Unit::Bytes,
+            });
+        }
+        console.step(Step::Advance {
+            done: (bytes as f64 * fraction) as u64,
+            detail: String::new(),
+        });
+    });
+    if begun {
+        let end = if disk.is_ok() {
+            "Data disk filled"
+        } else {
+            "Data disk not filled"
+        };
+        console.step(Step::End { text: end.into() });
+    }
+    disk.map(Some)
+}

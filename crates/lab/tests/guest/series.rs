@@ -1,0 +1,179 @@
+//! The series on a real kernel: the ranges of its sysctls, and its floors.
+//!
+//! Needs the series' kernel: `HOTSET_KERNEL_SERIES`, else that of the cache, else it is built.
+use crate::kernels::{beside_others, programs};
+use protocol::record::{Outcome, Trial};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+struct Ran {
+    trials: BTreeMap<String, Trial>,
+    consoles: BTreeMap<String, String>,
+}
+
+/// Runs an experiment of `tests/data` with the real command, and reads its results.
+fn run(experiment: &str) -> Ran {
+    let _turn = beside_others();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let out = dir.path().join("out");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(experiment);
+    let ended = Command::new(programs().join("hotset"))
+        .args(["lab", "run", "--keep-going", "--output"])
+        .arg(&out)
+        .arg(&file)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let mut ran = Ran {
+        trials: BTreeMap::new(),
+        consoles: BTreeMap::new(),
+    };
+    let trials = std::fs::read_dir(out.join("trials"));
+    for entry in
+        trials.unwrap_or_else(|error| panic!("{error}: no trials; output of hotset:\n{message}"))
+    {
+        let path = entry.unwrap().path();
+        let trial: Trial = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let console = std::fs::read(out.join(format!("console/{name}.log"))).unwrap();
+        let console = String::from_utf8_lossy(&console).into_owned();
+        ran.consoles.insert(trial.arm.clone(), console);
+        ran.trials.insert(trial.arm.clone(), trial);
+    }
+    ran
+}
+
+impl Ran {
+    fn ok(&self, arm: &str) -> &Trial {
+        let trial = &self.trials[arm];
+        assert_eq!(
+            trial.outcome,
+            Outcome::Ok,
+            "{arm}: {:?}",
+            trial.console_tail
+        );
+        trial
+    }
+
+    /// The message of a guest that could not make its settings.
+    fn refused(&self, arm: &str) -> &str {
+        match &self.trials[arm].outcome {
+            Outcome::Failed { message } => message,
+            other => panic!("{arm}: expected a refusal, not {other:?}"),
+        }
+    }
+}
+
+#[test]
+#[ignore = "guest: boots User-Mode Linux 7.3 with the series; build it with `hotset kernel build 7.3`"]
+fn sysctls_have_their_defaults_and_ranges() {
+    let ran = run("series-sysctls.toml");
+    let get = |arm: &str, name: &str| ran.ok(arm).settings[&format!("/proc/sys/vm/{name}")].clone();
+    let defaults = [
+        ("workingset_protection", "0"),
+        ("anon_min_ratio", "15"),
+        ("clean_min_ratio", "15"),
+        ("clean_low_ratio", "0"),
+    ];
+    for (name, value) in defaults {
+        assert_eq!(get("defaults", name), value, "default of vm.{name}");
+    }
+    let taken = [
+        ("workingset_protection", "1"),
+        ("anon_min_ratio", "30"),
+        ("clean_min_ratio", "60"),
+        ("clean_low_ratio", "100"),
+    ];
+    for (name, value) in taken {
+        assert_eq!(get("taken", name), value, "vm.{name} as written");
+    }
+    for arm in [
+        "on-is-2",
+        "on-is-negative",
+        "anon-min-is-101",
+        "floors-of-91",
+    ] {
+        let message = ran.refused(arm);
+        assert!(
+            message.contains("os error 22"),
+            "{arm}: not EINVAL: {message}"
+        );
+    }
+    let log = &ran.consoles["floors-of-91"];
+    let line = log
+        .lines()
+        .find(|line| line.contains("workingset_protection:"));
+    let line = line.unwrap_or_else(|| panic!("nothing in the kernel's log:\n{log}"));
+    assert!(line.contains("clean_min_ratio=60 refused"), "{line}");
+}
+
+/// The times of a guest's gauges, and the clean page cache in KiB.
+fn clean(trial: &Trial) -> Vec<(f64, f64)> {
+    let gauge = |name: &str| &trial.gauges[&format!("meminfo.{name}")];
+    gauge("Active(file)")
+        .iter()
+        .zip(gauge("Inactive(file)"))
+        .zip(gauge("Dirty"))
+        .map(|((active, inactive), dirty)| (active.0, active.1 + inactive.1 - dirty.1))
+        .collect()
+}
+
+#[test]
+#[ignore = "guest: boots User-Mode Linux 7.3 with the series; build it with `hotset kernel build 7.3`"]
+fn floors_hold_on_a_small_machine() {
+    let ran = run("series-floor.toml");
+    let lowest = |arm: &str| {
+        let trial = ran.ok(arm);
+        let begin = trial
+            .scenes
+            .iter()
+            .find(|scene| scene.name == "pressure")
+            .unwrap();
+        let kills = begin.counters["vmstat.oom_kill"];
+        assert!(kills >= 1.0, "{arm}: no pressure: nothing was killed");
+        let during = clean(trial)
+            .into_iter()
+            .filter(|(t, _)| *t >= begin.begin_ms);
+        let floor = trial.mem_total_kb as f64 * 0.25;
+        during
+            .map(|(_, kb)| kb / floor)
+            .fold(f64::INFINITY, f64::min)
+    };
+    for arm in ["classic-on", "mglru-on"] {
+        let share = lowest(arm);
+        // Isolated pages are on no list: two batches of 64 pages of 4 KiB, of a floor of 16 MB.
+        assert!(
+            share >= 0.95,
+            "{arm}: clean pages fell to {share:.3} of the floor"
+        );
+    }
+    // The same pressure without protection must push clean pages below the floor, or the check above
+    // proves nothing.
+    let share = lowest("mglru-off");
+    assert!(
+        share < 0.8,
+        "without protection clean pages stayed at {share:.3} of the floor"
+    );
+    // MemAvailable leaves out the floor: 25% of memory.
+    for arm in ["classic-on", "mglru-on"] {
+        let trial = ran.ok(arm);
+        let floor = trial.mem_total_kb as f64 * 0.25;
+        let gauge = |name: &str| {
+            trial.gauges[&format!("meminfo.{name}")]
+                .iter()
+                .map(|(_, kb)| *kb)
+        };
+        let cached = gauge("Active(file)").zip(gauge("Inactive(file)"));
+        for ((available, free), cache) in gauge("MemAvailable").zip(gauge("MemFree")).zip(cached) {
+            let most = free + (cache.0 + cache.1 - floor).max(0.0) + 4096.0;
+            assert!(
+                available <= most,
+                "{arm}: MemAvailable {available} KiB with {free} free, {cache:?} of cache"
+            );
+        }
+    }
+}

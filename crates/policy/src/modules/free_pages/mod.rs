@@ -1,0 +1,6 @@
+//! Free pages: how many the machine needs, and when.
+mod ceiling;
+mod correction;
+mod gap;
+pub mod headroom;
+pub mod node;

@@ -1,0 +1,83 @@
+//! The owner of a knob: the policy or the administrator.
+//!
+//! The value at the first sample is the administrator's. It is the floor of all values that the policy
+//! asks for. A later value that the policy has not asked for is a write of the administrator's, and the
+//! knob is the administrator's from then on.
+
+/// A write that fails, or that a dry run leaves out, is asked for again after so many seconds.
+const RETRY_S: f64 = 60.0;
+
+/// One knob.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Knob {
+    /// The value at the first sample.
+    floor: Option<u32>,
+    /// The value at the last sample.
+    seen: Option<u32>,
+    /// The value that was asked for last, and when.
+    asked: Option<(u32, f64)>,
+    /// The administrator has taken the knob.
+    yielded: bool,
+}
+
+/// Whose a knob is at a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Owner {
+    /// The kernel lacks the knob, or the administrator owns it.
+    LeftAlone,
+    /// The administrator has just written this value.
+    Yielded(u32),
+    /// The policy may set the knob, which has this value.
+    Ours(u32),
+}
+
+impl Knob {
+    /// Takes the value of a sample; `None` where the kernel lacks the knob.
+    pub fn observe(&mut self, value: Option<u32>) -> Owner {
+        let Some(value) = value else {
+            return Owner::LeftAlone;
+        };
+        let (Some(_), Some(seen)) = (self.floor, self.seen) else {
+            self.floor = Some(value);
+            self.seen = Some(value);
+            return Owner::Ours(value);
+        };
+        let asked_for = self.asked.is_some_and(|(asked, _)| asked == value);
+        self.seen = Some(value);
+        if self.yielded {
+            return Owner::LeftAlone;
+        }
+        if value != seen && !asked_for {
+            self.yielded = true;
+            return Owner::Yielded(value);
+        }
+        Owner::Ours(value)
+    }
+
+    /// The administrator's value.
+    pub fn floor(&self) -> u32 {
+        self.floor.unwrap_or(0)
+    }
+
+    /// Whether `value` may be asked for now. If so, `value` counts as asked for.
+    ///
+    /// The knob's present value is not asked for, nor within [`RETRY_S`] a value that was asked for in vain.
+    pub fn ask(&mut self, now_s: f64, value: u32) -> bool {
+        if self.seen == Some(value) {
+            return false;
+        }
+        if self
+            .asked
+            .is_some_and(|(asked, at)| asked == value && now_s - at < RETRY_S)
+        {
+            return false;
+        }
+        self.asked = Some((value, now_s));
+        true
+    }
+
+    /// Seconds since a value was last asked for.
+    pub fn age_s(&self, now_s: f64) -> f64 {
+        self.asked.map_or(f64::INFINITY, |(_, at)| now_s - at)
+    }
+}

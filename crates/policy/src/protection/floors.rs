@@ -1,0 +1,120 @@
+//! Floors under clean file pages and under anonymous pages: their sizes.
+
+/// A clean floor's line lies at most so many times as high as the floor ([`clean_line`]). A floor that
+/// is defended only once it is reached is broken by whatever happens between two samples.
+pub const LINE: f64 = 1.25;
+
+/// Hard floors that together take more than this percentage of memory leave too little to work with.
+pub const MOST_PERCENT: f64 = 90.0;
+
+/// One floor, as the administrator gives it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// Percent of the memory that a node's buddy allocator manages; 0 to 100.
+    Percent(f64),
+    /// Bytes of the whole machine. Each node gets its share.
+    Bytes(u64),
+    /// Sized by refaults and stalls; see [`crate::auto_floor`].
+    Auto,
+}
+
+/// The floors. Their names are those of the kernel series' sysctls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Floors {
+    /// Hard floor under anonymous pages.
+    pub anon_min: Size,
+    /// Hard floor under clean file pages.
+    pub clean_min: Size,
+    /// Soft floor under clean file pages: reclaim is steered away from it, and nothing is killed for it.
+    pub clean_low: Size,
+}
+
+impl Default for Floors {
+    fn default() -> Self {
+        Floors {
+            anon_min: Size::Percent(15.0),
+            clean_min: Size::Percent(15.0),
+            clean_low: Size::Percent(0.0),
+        }
+    }
+}
+
+/// The values that [`Size::Auto`] has now. Percent of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Auto {
+    pub anon: f64,
+    pub clean: f64,
+}
+
+/// Floors of one node or of the whole machine. Pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    pub anon_min: u64,
+    pub clean_min: u64,
+    pub clean_low: u64,
+}
+
+impl Floors {
+    /// The floors of a node that manages `managed` of the machine's `total` pages.
+    #[must_use]
+    pub fn pages(&self, managed: u64, total: u64, page_size: u64, auto: Auto) -> Pages {
+        let pages = |size: Size, auto: f64| {
+            let percent = percent(size, total, page_size, auto);
+            (managed as f64 * percent / 100.0) as u64
+        };
+        let mut pages = Pages {
+            anon_min: pages(self.anon_min, auto.anon),
+            clean_min: pages(self.clean_min, auto.clean),
+            clean_low: pages(self.clean_low, auto.clean),
+        };
+        // Floors in bytes may add up to more than the machine has.
+        let most = (managed as f64 * MOST_PERCENT / 100.0) as u64;
+        let both = pages.anon_min + pages.clean_min;
+        if both > most {
+            pages.anon_min = (pages.anon_min as f64 * most as f64 / both as f64) as u64;
+            pages.clean_min = (pages.clean_min as f64 * most as f64 / both as f64) as u64;
+        }
+        pages
+    }
+
+    /// Both hard floors in percent of the machine's `total` pages, where they are more than [`MOST_PERCENT`] and
+    /// [`Floors::pages`] scales them down. Floors in bytes may be meant for another machine.
+    #[must_use]
+    pub fn excess(&self, total: u64, page_size: u64) -> Option<f64> {
+        let percent = |size: Size| match size {
+            Size::Percent(percent) => percent,
+            Size::Bytes(bytes) => {
+                bytes as f64 / (total.max(1) as f64 * page_size.max(1) as f64) * 100.0
+            }
+            Size::Auto => 0.0,
+        };
+        let both = percent(self.anon_min) + percent(self.clean_min);
+        (both > MOST_PERCENT).then_some(both)
+    }
+
+    /// Whether one of the floors is [`Size::Auto`].
+    #[must_use]
+    pub fn any_auto(&self) -> bool {
+        [self.anon_min, self.clean_min, self.clean_low].contains(&Size::Auto)
+    }
+}
+
+/// A floor in percent of the machine's `total` pages; `auto` is the value of [`Size::Auto`].
+#[must_use]
+pub fn percent(size: Size, total: u64, page_size: u64, auto: f64) -> f64 {
+    match size {
+        Size::Percent(percent) => percent.clamp(0.0, 100.0),
+        Size::Bytes(bytes) => {
+            let pages = bytes as f64 / page_size.max(1) as f64;
+            (pages / total.max(1) as f64 * 100.0).clamp(0.0, 100.0)
+        }
+        Size::Auto => auto,
+    }
+}
+
+/// The highest line of clean pages, below which reclaim is steered to anonymous pages:
+/// `LINE * max(clean_min, clean_low)` pages.
+#[must_use]
+pub fn clean_line(floors: Pages) -> u64 {
+    (floors.clean_min.max(floors.clean_low) as f64 * LINE) as u64
+}

@@ -1,0 +1,293 @@
+//! Protection as a whole: a snapshot in, a decision and the time of the next snapshot out. Pure:
+//! nothing is allocated.
+use crate::protection::anon_reclaim::AnonReclaim;
+use crate::protection::auto_floor::{AutoFloor, Bounds, Type};
+use crate::protection::exhaustion::{
+    swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
+};
+use crate::protection::floors::{clean_line, percent, Auto, Floors, Pages};
+use crate::protection::snapshot::{NodeSnapshot, Snapshot};
+use crate::protection::steering::{Steer, Steering};
+
+/// The administrator's choices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `workingset_protection`: on or off.
+    pub enabled: bool,
+    pub floors: Floors,
+    /// Bounds of a floor that is `auto`.
+    pub auto: Bounds,
+    /// Seconds between two snapshots while memory is near the floor or the watermarks.
+    pub tick_s: f64,
+    /// The highest rate at which memory is expected to be taken, bytes a second. It bounds the time to
+    /// the next snapshot while there is room. A higher rate that was measured counts instead.
+    pub fastest: u64,
+    /// Whether anonymous memory may be reclaimed ahead of kswapd.
+    pub anon_reclaim: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            enabled: false,
+            floors: Floors::default(),
+            auto: Bounds::default(),
+            tick_s: 0.005,
+            fastest: 1 << 30,
+            anon_reclaim: true,
+        }
+    }
+}
+
+/// The decision on one snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    pub steer: Steer,
+    /// Both hard floors bind: locked pages must be given up.
+    pub both: bool,
+    /// Memory is exhausted: a process must be killed.
+    pub exhausted: Option<Cause>,
+    /// A kill may become due: the candidates should be known.
+    pub brewing: bool,
+    /// A kill may be due any moment, and only a kill can help. The cost of snapshots does not count.
+    pub pressing: bool,
+    /// Node, and bytes of anonymous memory to reclaim there now.
+    pub reclaim_anon: Option<(u32, u64)>,
+    /// Seconds until the next snapshot.
+    pub next_s: f64,
+    /// The floors of the whole machine.
+    pub floors: Pages,
+    /// Clean file pages, locked ones included.
+    pub clean: u64,
+    /// Anonymous pages.
+    pub anon: u64,
+    /// Pages until steering or a kill may be due.
+    pub distance: u64,
+    /// An `auto` floor has changed.
+    pub resized: bool,
+}
+
+/// Snapshots are at most so many seconds apart.
+const FAR_S: f64 = 60.0;
+/// Near a floor where nothing moves, snapshots are at most so many seconds apart.
+const STILL_S: f64 = 0.25;
+/// The same where steering is not in force yet, or a shortage is being watched.
+const WATCHFUL_S: f64 = 0.05;
+/// Where nothing moves, each interval is so many times as long as the one before.
+const SLOWER: f64 = 1.5;
+/// Swap that will be used up within so many seconds counts as full.
+const SOON_S: f64 = 0.25;
+/// At fewer bytes a second memory stands still.
+const STILL_RATE: f64 = 4e6;
+/// A rate that was measured counts half after so many seconds.
+const RATE_HALF_LIFE_S: f64 = 5.0;
+/// The present rate is an average over so many seconds.
+const RECENT_S: f64 = 0.05;
+
+/// The memory that is left at a snapshot. Pages.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    at_s: f64,
+    /// Free pages, clean pages and locked ones.
+    room: u64,
+    stolen: u64,
+    /// `room` and the free pages of swap.
+    with_swap: u64,
+}
+
+/// The state of protection.
+#[derive(Clone, Debug)]
+pub struct Protect {
+    config: Config,
+    page_size: u64,
+    steering: Steering,
+    exhaustion: Exhaustion,
+    anon_reclaim: AnonReclaim,
+    auto_anon: AutoFloor,
+    auto_clean: AutoFloor,
+    /// Bytes a second at which free and clean memory shrank, at their fastest of late.
+    rate: f64,
+    /// Bytes a second at which free memory, clean memory and swap shrink together at present. Reads of
+    /// a stream do not count.
+    recent: f64,
+    pace_s: f64,
+    /// Seconds that a kill takes from the decision on.
+    kill_s: f64,
+    before: Option<Room>,
+}
+
+impl Protect {
+    #[must_use]
+    pub fn new(config: Config, page_size: u64) -> Protect {
+        Protect {
+            auto_anon: AutoFloor::new(Type::Anon, config.auto),
+            auto_clean: AutoFloor::new(Type::Clean, config.auto),
+            pace_s: config.tick_s,
+            kill_s: 0.0,
+            config,
+            page_size: page_size.max(1),
+            steering: Steering::default(),
+            exhaustion: Exhaustion::default(),
+            anon_reclaim: AnonReclaim::default(),
+            rate: 0.0,
+            recent: 0.0,
+            before: None,
+        }
+    }
+
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The present values of `auto` floors.
+    #[must_use]
+    pub fn auto(&self) -> Auto {
+        Auto {
+            anon: self.auto_anon.percent(),
+            clean: self.auto_clean.percent(),
+        }
+    }
+
+    /// The floors in whole percent, as the kernel series' sysctls take them: vm.anon_min_ratio,
+    /// vm.clean_min_ratio, vm.clean_low_ratio.
+    #[must_use]
+    pub fn ratios(&self, total: u64) -> [u32; 3] {
+        let (floors, auto) = (&self.config.floors, self.auto());
+        [
+            (floors.anon_min, auto.anon),
+            (floors.clean_min, auto.clean),
+            (floors.clean_low, auto.clean),
+        ]
+        .map(|(size, auto)| percent(size, total, self.page_size, auto).round() as u32)
+    }
+
+    /// Begins to watch for exhaustion anew, because a process was killed. The kill took `took_s`.
+    pub fn killed(&mut self, took_s: f64) {
+        self.exhaustion.killed();
+        self.kill_s = (self.kill_s + took_s.clamp(0.0, 1.0)) / 2.0;
+    }
+
+    /// Pages that are used up during a kill at the present rate: at most the floor, and a quarter of
+    /// swap.
+    fn used_during_kill(&self, clean_min: u64, swap_total: u64) -> UsedDuringKill {
+        let seconds = self.kill_s + f64::from(LEAST_SNAPSHOTS + 1) * self.anon_reclaim.interval_s();
+        let pages = (self.recent * seconds / self.page_size as f64) as u64;
+        UsedDuringKill {
+            evictable: pages.min(clean_min),
+            swap: pages.min(swap_total / 4),
+        }
+    }
+
+    /// Pages above the hard floor at which it counts as broken, because memory is taken while a kill
+    /// lasts. At most up to the line below which reclaim is steered.
+    fn lead(&self, clean_min: u64) -> u64 {
+        let bytes = self.recent * (self.kill_s + 2.0 * self.config.tick_s);
+        let most = clean_line(Pages {
+            clean_min,
+            ..Pages::default()
+        });
+        ((bytes / self.page_size as f64) as u64).min(most - clean_min)
+    }
+
+    /// Decides on one snapshot.
+    pub fn decide(&mut self, seen: &Snapshot) -> Outcome {
+        let whole = seen.whole();
+        let (config, page_size, auto) = (&self.config, self.page_size, self.auto());
+        let floors_of = |node: &NodeSnapshot| {
+            let floors = &config.floors;
+            floors.pages(node.managed, whole.managed, page_size, auto)
+        };
+        let floors = floors_of(&whole);
+        let steered = self.steering.decide(seen, floors_of);
+        let lead = self.lead(floors.clean_min);
+        let sooner = Pages {
+            clean_min: floors.clean_min + lead,
+            ..floors
+        };
+        let used = self.used_during_kill(floors.clean_min, seen.swap_total);
+        let exhausted = self.exhaustion.decide(seen, sooner, used, page_size);
+        self.anon_reclaim.observe(seen);
+        let reclaim_anon = match steered.to {
+            Steer::Anon if config.anon_reclaim && !steered.both => {
+                self.anon_reclaim.wanted(seen, page_size, floors_of)
+            }
+            _ => None,
+        };
+        let mut resized = false;
+        if config.floors.any_auto() {
+            resized |= self.auto_anon.observe(seen, steered.to == Steer::File);
+            resized |= self.auto_clean.observe(seen, steered.to == Steer::Anon);
+        }
+        let next_s = self.next_s(seen, &whole, steered.distance);
+        Outcome {
+            steer: steered.to,
+            both: steered.both,
+            exhausted,
+            brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
+            pressing: self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors),
+            reclaim_anon,
+            next_s,
+            floors,
+            clean: whole.clean() + seen.locked,
+            anon: whole.anon,
+            distance: steered.distance,
+            resized,
+        }
+    }
+
+    /// Whether a kill may be due any moment, and only a kill can help. Then swap is full or nearly so,
+    /// free pages are short, and the floor or the last reclaimable page is near.
+    fn is_pressing(&self, seen: &Snapshot, whole: &NodeSnapshot, floors: Pages) -> bool {
+        let clean = whole.clean();
+        let gap = whole.watermarks.gap();
+        floors.clean_min > 0
+            && whole.free < whole.watermarks.high + gap
+            && (clean + seen.locked <= clean_line(floors) || clean <= floors.clean_min)
+            && (swap_is_full(seen, self.page_size)
+                || seen.swap_free as f64 <= self.anon_reclaim.demand() * SOON_S)
+    }
+
+    /// Seconds until the next snapshot: half of the time in which the distance can be used up. Near a
+    /// floor it is the tick, and longer while nothing moves.
+    fn next_s(&mut self, seen: &Snapshot, whole: &NodeSnapshot, distance: u64) -> f64 {
+        let tick_s = self.config.tick_s;
+        let room = whole.free + whole.clean() + seen.locked;
+        let now = Room {
+            at_s: seen.now_s,
+            room,
+            stolen: seen.stolen,
+            with_swap: room + seen.swap_free,
+        };
+        let before = self.before.replace(now);
+        let mut moved = true;
+        if let Some(then) = before {
+            let elapsed_s = (seen.now_s - then.at_s).max(1e-4);
+            let bytes = |pages: u64| (pages * self.page_size) as f64 / elapsed_s;
+            let fall = bytes(then.room.saturating_sub(room));
+            let faded = self.rate * (-elapsed_s / RATE_HALF_LIFE_S).exp2();
+            self.rate = faded.max(fall);
+            // Net of memory that comes back, over a few snapshots.
+            let net =
+                (then.with_swap as f64 - now.with_swap as f64) * self.page_size as f64 / elapsed_s;
+            let weight = (-elapsed_s / RECENT_S).exp();
+            self.recent = (self.recent * weight + net * (1.0 - weight)).max(0.0);
+            moved = fall.max(bytes(seen.stolen.saturating_sub(then.stolen))) > STILL_RATE;
+        }
+        let rate = self.rate.max(self.config.fastest as f64);
+        let half_s = (distance * self.page_size) as f64 / rate / 2.0;
+        if half_s > STILL_S {
+            self.pace_s = tick_s;
+            return half_s.min(FAR_S);
+        }
+        let brewing = self.exhaustion.brewing();
+        self.pace_s = match moved {
+            // A decision that is about to fall is made sooner.
+            true if brewing => tick_s / 2.0,
+            true => tick_s,
+            false if distance > 0 || brewing => (self.pace_s * SLOWER).min(WATCHFUL_S.max(half_s)),
+            false => (self.pace_s * SLOWER).min(STILL_S),
+        };
+        half_s.max(self.pace_s)
+    }
+}

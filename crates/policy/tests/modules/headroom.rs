@@ -1,0 +1,263 @@
+//! The size of the headroom: vm.watermark_scale_factor.
+use super::machine::{blocks, machine, scale_factors, TestMachine};
+use policy::{Action, Config, Machine, Warning};
+
+#[test]
+fn a_stall_below_min_raises_the_factor_before_any_reclaim() {
+    let mut machine = machine();
+    machine.nodes[0].free = 5_010;
+    machine.decide();
+    machine.nodes[0].free = 3_000;
+    machine.vmstat.allocstall += 10;
+    machine.stall_us += 200_000;
+    let actions = machine.after(0.25);
+    assert_eq!(
+        machine.vmstat.pgsteal_kswapd + machine.vmstat.pgsteal_direct,
+        0
+    );
+    assert!(
+        scale_factors(&actions)
+            .first()
+            .is_some_and(|value| *value > 10),
+        "{actions:?}"
+    );
+}
+
+#[test]
+fn a_raise_is_decided_while_fragmentation_is_predicted() {
+    let mut machine = machine();
+    let mut both = false;
+    for round in 0..40u64 {
+        machine.nodes[0].blocks = blocks(400_000, 0.1 + 0.02 * round as f64);
+        let actions = match round {
+            30 => {
+                machine.nodes[0].free = 3_000;
+                machine.stall_us += 200_000;
+                machine.after(0.25)
+            }
+            _ => machine.after(5.0),
+        };
+        let fragmented = machine.decision.summary.nodes[0].order.predicted;
+        both |= fragmented && !scale_factors(&actions).is_empty();
+    }
+    assert!(
+        both,
+        "no sample had a raise while fragmentation was predicted"
+    );
+}
+
+#[test]
+fn the_administrators_value_is_the_floor_and_comes_back() {
+    let mut machine = machine();
+    machine.knobs.watermark_scale_factor = Some(150);
+    machine.nodes[0].watermarks.low = 4_000 + 15_000;
+    machine.nodes[0].watermarks.high = 4_000 + 30_000;
+    machine.decide();
+    for _ in 0..5 {
+        machine.burst();
+    }
+    assert!(machine.wsf() > 150, "the factor was never raised");
+    machine.nodes[0].free = 500_000;
+    for _ in 0..20_000 {
+        machine.after(10.0);
+        assert!(machine.wsf() >= 150);
+    }
+    assert_eq!(
+        machine.wsf(),
+        150,
+        "the factor is not given back after two quiet days"
+    );
+}
+
+#[test]
+fn the_policy_yields_to_the_administrators_write_with_one_warning() {
+    let mut machine = machine();
+    machine.decide();
+    machine.burst();
+    assert!(machine.wsf() > 10);
+    machine.knobs.watermark_scale_factor = Some(33);
+    let actions = machine.after(1.0);
+    let yielded = |actions: &[(Action, String)]| {
+        actions
+            .iter()
+            .filter(|(action, _)| *action == Action::Warn(Warning::Yielded))
+            .count()
+    };
+    assert_eq!(yielded(&actions), 1);
+    for _ in 0..10 {
+        let actions = machine.burst();
+        assert!(scale_factors(&actions).is_empty() && yielded(&actions) == 0);
+    }
+    assert_eq!(machine.wsf(), 33);
+}
+
+#[test]
+fn the_cap_follows_huge_pages_down_and_up() {
+    let mut machine = machine();
+    let cap = |machine: &mut TestMachine, huge: u64| {
+        machine.nodes[0].huge = huge;
+        machine.nodes[0].file = (1_000_000 - huge) / 2;
+        machine.nodes[0].free = 20_000;
+        machine.after(1.0);
+        machine.decision.summary.free_pages.cap
+    };
+    let before = cap(&mut machine, 0);
+    let heavy = cap(&mut machine, 960_000);
+    // High stands two gaps above min. The two gaps are at most 8% of the 36,000 pages that can be free.
+    // Where the administrator sets the bound, they are at most a quarter.
+    assert!(2 * u64::from(heavy) * 100 <= 36_000 * 8 / 100, "{heavy}");
+    let configured = Config {
+        watermark_scale_factor_max: Some(1000),
+        ..Config::default()
+    };
+    let further = cap(
+        &mut TestMachine::new(configured, Machine::default()),
+        960_000,
+    );
+    assert!(heavy < further, "{further}");
+    assert!(2 * u64::from(further) * 100 <= 36_000 / 4, "{further}");
+    assert!(heavy < before);
+    assert_eq!(cap(&mut machine, 0), before);
+}
+
+/// Where nearly all memory is anonymous, 8% of the few file pages is too small a gap for any burst.
+/// Pages that cannot become free are not asked for there either.
+#[test]
+fn the_cap_leaves_room_where_file_pages_are_few() {
+    let mut machine = machine();
+    let mut cap = |file: u64| {
+        machine.nodes[0].file = file;
+        machine.nodes[0].free = 20_000;
+        machine.after(1.0);
+        u64::from(machine.decision.summary.free_pages.cap)
+    };
+    // Two gaps of cap / 10,000 of the 1,000,000 managed pages, of which 4,000 are min.
+    assert_eq!(2 * cap(184_000) * 100, 40_000);
+    let few = 2 * cap(64_000) * 100;
+    assert!(few * 4 <= 80_000 && few * 100 > 80_000 * 8, "{few}");
+    assert_eq!(2 * cap(984_000) * 100, 80_000);
+}
+
+#[test]
+fn the_factor_stays_below_the_configured_bounds() {
+    for (config_max, gap_bytes) in [(Some(50), None), (None, Some(4096 * 5_000))] {
+        let config = Config {
+            aggressiveness: 3,
+            watermark_scale_factor_max: config_max,
+            max_gap_bytes: gap_bytes,
+            ..Config::default()
+        };
+        let mut machine = TestMachine::new(config, Machine::default());
+        machine.decide();
+        for _ in 0..30 {
+            machine.burst();
+            assert!(machine.wsf() <= 50);
+        }
+        assert!(machine.wsf() > 10);
+    }
+}
+
+#[test]
+fn the_factor_reaches_the_kernels_own_bound() {
+    let run = |kernel: u32| {
+        let config = Config {
+            watermark_scale_factor_max: Some(3000),
+            ..Config::default()
+        };
+        let machine = Machine {
+            watermark_scale_factor_max: kernel,
+            ..Machine::default()
+        };
+        let mut machine = TestMachine::new(config, machine);
+        machine.nodes[0].free = 900_000;
+        // Enough reclaimable pages for the kernel's bound to be the lowest.
+        machine.nodes[0].file = 1_900_000;
+        machine.decide();
+        for _ in 0..10 {
+            machine.nodes[0].free = machine.nodes[0].watermarks.low + 10;
+            machine.after(0.25);
+            machine.nodes[0].free = machine.nodes[0].watermarks.min;
+            machine.stall_us += 250_000;
+            machine.vmstat.pgsteal_direct += 150_000;
+            machine.after(0.25);
+            machine.nodes[0].free = machine.nodes[0].watermarks.high;
+            machine.after(0.25);
+        }
+        machine.wsf()
+    };
+    assert_eq!(run(1000), 1000);
+    assert!(run(3000) > 1000);
+}
+
+#[test]
+fn the_factor_fits_the_burst_and_does_not_flutter() {
+    let mut machine = machine();
+    machine.decide();
+    // A burst of 3000 pages needs a factor of 30 and a margin.
+    machine.nodes[0].free = 5_000 - 3_000;
+    machine.after(0.25);
+    let first = machine.wsf();
+    assert!((30..=60).contains(&first), "{first}");
+    let mut writes = 0;
+    for round in 0..200 {
+        machine.nodes[0].free = machine.nodes[0].watermarks.high + 500 * (round % 2);
+        writes += scale_factors(&machine.after(1.0)).len();
+    }
+    assert!(writes <= 1, "{writes} writes with nothing new");
+}
+
+#[test]
+fn a_write_without_effect_is_asked_for_once_a_minute() {
+    let mut machine = machine();
+    machine.obey = false;
+    machine.decide();
+    let mut asked = 0;
+    for _ in 0..100 {
+        let actions = machine.burst();
+        asked += scale_factors(&actions).len();
+        assert!(!actions
+            .iter()
+            .any(|(action, _)| *action == Action::Warn(Warning::Yielded)));
+    }
+    assert!((1..=20).contains(&asked), "{asked}");
+}
+
+/// The reasons to reclaim a node ahead of time, for each number of free pages.
+fn reasons_to_reclaim(free: u64) -> Vec<String> {
+    let reclaim = Machine {
+        node_reclaim: true,
+        ..Machine::default()
+    };
+    let mut machine = TestMachine::new(Config::default(), reclaim);
+    machine.obey = false;
+    machine.decide();
+    for _ in 0..5 {
+        machine.burst();
+    }
+    let mut reasons = Vec::new();
+    for _ in 0..200 {
+        machine.nodes[0].free = free;
+        let actions = machine.after(1.0);
+        let reclaims = actions
+            .into_iter()
+            .filter(|(action, _)| matches!(action, Action::ReclaimNode { .. }));
+        reasons.extend(reclaims.map(|(_, why)| why));
+    }
+    reasons
+}
+
+#[test]
+fn a_reason_to_reclaim_has_no_negative_number() {
+    // The low watermark of the machine is 5000 pages.
+    for (free, wanted) in [
+        (4_200, "800 pages below low"),
+        (5_020, "20 pages above low"),
+    ] {
+        let reasons = reasons_to_reclaim(free);
+        assert!(!reasons.is_empty(), "{free} free pages and no reclaim");
+        for why in reasons {
+            assert!(why.contains(wanted), "{why}");
+            assert!(!why.contains(" -"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Exhaustion, and states that only resemble it.
+use super::snapshots::{node, pages, snapshot};
+use policy::exhaustion::{Cause, Exhaustion, UsedDuringKill};
+use policy::floors::Pages;
+use policy::protect::{Config, Protect};
+use policy::snapshot::{NodeSnapshot, Snapshot};
+use policy::Watermarks;
+
+const PAGE: u64 = 4096;
+
+/// The second at which memory is exhausted, and why. `see` changes a snapshot every 5 ms.
+fn exhausted(
+    for_s: f64,
+    see: impl Fn(f64, &mut Snapshot, &mut NodeSnapshot),
+) -> Option<(f64, Cause)> {
+    let mut exhaustion = Exhaustion::default();
+    let mut tick = 0;
+    while f64::from(tick) * 0.005 <= for_s {
+        let now_s = f64::from(tick) * 0.005;
+        let mut one = NodeSnapshot {
+            free: 4_500,
+            file: 140_000,
+            ..node()
+        };
+        let mut seen = Snapshot {
+            now_s,
+            stolen: u64::from(tick as u32) * 100,
+            ..snapshot(&[])
+        };
+        see(now_s, &mut seen, &mut one);
+        let nodes = [one];
+        let seen = Snapshot {
+            nodes: &nodes,
+            ..seen
+        };
+        if let Some(cause) = exhaustion.decide(&seen, pages(), UsedDuringKill::default(), PAGE) {
+            return Some((now_s, cause));
+        }
+        tick += 1;
+    }
+    None
+}
+
+#[test]
+fn exhaustion_is_decided_within_20_ms() {
+    let (at_s, cause) = exhausted(1.0, |_, _, _| {}).unwrap();
+    assert!(at_s <= 0.02, "{at_s}");
+    assert_eq!(cause, Cause::SwapFull);
+    let swapless = exhausted(1.0, |_, seen, _| seen.swap_total = 0);
+    assert!(swapless.is_some());
+}
+
+#[test]
+fn no_single_sign_is_exhaustion() {
+    let none = |state: &str, see: &dyn Fn(f64, &mut Snapshot, &mut NodeSnapshot)| {
+        assert_eq!(exhausted(10.0, see), None, "{state}");
+    };
+    none("much is free", &|_, _, node| node.free = 100_000);
+    none("clean pages enough", &|_, _, node| node.file = 160_000);
+    none("no memory is taken", &|_, seen, _| seen.stolen = 7);
+    none("swap has room and takes", &|now_s, seen, _| {
+        seen.swap_free = 50_000;
+        seen.swapped_out = (now_s * 1000.0) as u64;
+    });
+    none(
+        "swap takes no pages, because the machine stands still",
+        &|now_s, seen, _| {
+            seen.swap_free = 50_000;
+            seen.allocstall = now_s as u64;
+        },
+    );
+    none("the shortage comes and goes", &|now_s, _, node| {
+        if ((now_s * 200.0).round() as u64).is_multiple_of(2) {
+            node.free = 7_000;
+        }
+    });
+    // PSI moves and shows that no task waits, and dirty pages will be clean.
+    let quiet = exhausted(2.0, |now_s, seen, node| {
+        seen.stall_us = Some(10);
+        (node.file, node.unclean) = (400_000, 260_000);
+        if now_s < 0.05 {
+            seen.stall_us = Some(5);
+            node.free = 100_000;
+        }
+    });
+    assert_eq!(quiet, None);
+}
+
+#[test]
+fn dirty_pages_and_stuck_swap_are_waited_for_up_to_a_second() {
+    let (at_s, _) = exhausted(5.0, |_, _, node| {
+        (node.file, node.unclean) = (400_000, 260_000);
+    })
+    .unwrap();
+    assert!((0.5..1.0).contains(&at_s), "{at_s}");
+    let stuck = exhausted(5.0, |now_s, seen, node| {
+        seen.swap_free = 50_000;
+        seen.allocstall = (now_s * 100.0) as u64;
+        node.free = 4_500;
+    });
+    assert_eq!(stuck.map(|(_, cause)| cause), Some(Cause::SwapStuck));
+    // A PSI counter that never moves does not hide exhaustion.
+    let empty = exhausted(1.0, |_, seen, _| seen.stall_us = Some(0));
+    assert!(empty.is_some());
+}
+
+/// With half of the floor gone and a swap that takes no pages, the kernel kills once the rest is gone.
+#[test]
+fn a_deep_breach_shortens_the_wait_where_swap_takes_nothing() {
+    let breach = |left: u64, swapped_a_second: f64, reclaims_a_second: f64| {
+        exhausted(2.9, |now_s, seen, node| {
+            seen.swap_free = 50_000;
+            seen.swapped_out = (now_s * swapped_a_second) as u64;
+            seen.allocstall = (now_s * reclaims_a_second) as u64;
+            // PSI is brought up to date every 2 s, and once before.
+            seen.stall_us = Some(5 + u64::from(now_s > 0.01));
+            (node.file, node.free) = (left, 4_500);
+        })
+    };
+    let (at_s, cause) = breach(30_000, 50.0, 1000.0).unwrap();
+    assert_eq!(cause, Cause::SwapStuck);
+    assert!((0.05..0.2).contains(&at_s), "{at_s}");
+    let (at_s, _) = breach(60_000, 50.0, 1000.0).unwrap();
+    assert!((0.2..0.3).contains(&at_s), "{at_s}");
+    // The wait is the usual one where swap takes pages, where nothing reclaims in vain, and where the
+    // floor is hardly broken.
+    assert_eq!(breach(30_000, 300.0, 1000.0), None);
+    assert_eq!(breach(30_000, 50.0, 5.0), None);
+    let shallow = breach(140_000, 50.0, 1000.0);
+    assert!(shallow.is_none_or(|(at_s, _)| at_s >= 0.6), "{shallow:?}");
+}
+
+#[test]
+fn without_a_floor_memory_is_never_exhausted() {
+    let mut exhaustion = Exhaustion::default();
+    for tick in 0..100u32 {
+        let nodes = [NodeSnapshot {
+            free: 100,
+            file: 0,
+            ..node()
+        }];
+        let seen = Snapshot {
+            now_s: f64::from(tick) * 0.005,
+            stolen: u64::from(tick),
+            ..snapshot(&nodes)
+        };
+        assert_eq!(
+            exhaustion.decide(&seen, Pages::default(), UsedDuringKill::default(), PAGE),
+            None
+        );
+    }
+}
+
+/// Swap that a hog uses up before it can be killed counts as full. Swap that is used slowly does not.
+#[test]
+fn swap_that_is_used_up_during_a_kill_counts_as_full() {
+    let swap_at_the_kill = |taken: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.1));
+        (0..4000u64).find_map(|tick| {
+            let nodes = [NodeSnapshot {
+                free: 4_500,
+                file: 140_000,
+                ..node()
+            }];
+            let seen = Snapshot {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                swapped_out: tick * taken,
+                swap_free: 100_000u64.saturating_sub(taken * tick),
+                ..snapshot(&nodes)
+            };
+            protect.decide(&seen).exhausted.map(|_| seen.swap_free)
+        })
+    };
+    // At 60000 pages a second, a kill of 0.1 s gives up at most a quarter of swap.
+    let left = swap_at_the_kill(300).unwrap();
+    assert!((4_000..12_000).contains(&left), "{left}");
+    let left = swap_at_the_kill(30).unwrap();
+    assert!(left < 2_500, "{left}");
+}
+
+/// Locked pages count for the floor and cannot be reclaimed. Once the others are used up the kernel kills.
+#[test]
+fn locked_pages_are_not_left_to_reclaim() {
+    let ends = |locked: u64, taken: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.1));
+        (0..2000u64).find_map(|tick| {
+            // Each snapshot has `taken` fewer of the 100000 pages that are not locked.
+            let file = 100_000u64.saturating_sub(taken * tick);
+            let nodes = [NodeSnapshot {
+                free: 4_500,
+                file,
+                ..node()
+            }];
+            let seen = Snapshot {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                locked,
+                ..snapshot(&nodes)
+            };
+            protect.decide(&seen).exhausted.map(|_| file)
+        })
+    };
+    // More than the floor is locked. At 60000 pages a second a kill of 0.1 s uses up 6000.
+    let left = ends(200_000, 300).unwrap();
+    assert!((4_000..12_000).contains(&left), "{left}");
+    // No pages are taken, so none are needed.
+    assert_eq!(ends(200_000, 0), None);
+    // At a slow rate nearly all pages are used first.
+    let left = ends(200_000, 60).unwrap();
+    assert!(left < 2_000, "{left}");
+}
+
+/// The kernel kills before clean pages are gone where all of them would not lift free pages to min. A
+/// boost after a fallback makes min several times as high.
+#[test]
+fn pages_below_a_boosted_min_are_not_spare() {
+    let left_at_the_kill = |min: u64| {
+        let mut protect = Protect::new(Config::default(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.05));
+        (0..2000u64).find_map(|tick| {
+            let file = 100_000u64.saturating_sub(100 * tick);
+            let nodes = [NodeSnapshot {
+                free: 3_000,
+                watermarks: Watermarks {
+                    min,
+                    low: min + 1_000,
+                    high: min + 2_000,
+                },
+                file,
+                ..node()
+            }];
+            let seen = Snapshot {
+                now_s: tick as f64 * 0.005,
+                stolen: tick * 100,
+                locked: 200_000,
+                ..snapshot(&nodes)
+            };
+            protect.decide(&seen).exhausted.map(|_| file + 3_000)
+        })
+    };
+    let plain = left_at_the_kill(4_000).unwrap();
+    let boosted = left_at_the_kill(24_000).unwrap();
+    assert!(plain > 4_000, "{plain}");
+    assert!((24_000..24_000 + plain).contains(&boosted), "{boosted}");
+}
+
+/// Clean pages when memory is exhausted. Anonymous memory takes `taken` of them every 5 ms.
+fn clean_at_the_kill(taken: u64, kill_s: f64) -> Option<u64> {
+    let mut protect = Protect::new(Config::default(), PAGE);
+    (0..8).for_each(|_| protect.killed(kill_s));
+    for tick in 0..400 {
+        let gone = taken * tick;
+        let nodes = [NodeSnapshot {
+            free: 4_500,
+            file: 200_000 - gone.min(200_000),
+            anon: 500_000 + gone,
+            ..node()
+        }];
+        let seen = Snapshot {
+            now_s: tick as f64 * 0.005,
+            stolen: tick * 100,
+            ..snapshot(&nodes)
+        };
+        if protect.decide(&seen).exhausted.is_some() {
+            return Some(nodes[0].file);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_slow_kill_is_begun_before_the_floor_is_broken() {
+    let floor = pages().clean_min;
+    // A kill that takes no time waits for the floor, and for the snapshots that confirm the shortage.
+    let at_once = clean_at_the_kill(500, 0.0).unwrap();
+    assert!(at_once <= floor + 500 * 3, "{at_once} of {floor}");
+    // 50 ms are ten snapshots, and three more confirm the shortage.
+    let slow = clean_at_the_kill(500, 0.05).unwrap();
+    assert!(
+        (floor..=floor + 500 * 12).contains(&slow),
+        "{slow} of {floor}"
+    );
+    // However slow the kill, it begins at most at the line below which reclaim is steered.
+    let slowest = clean_at_the_kill(500, 10.0).unwrap();
+    assert!(slowest <= policy::floors::clean_line(pages()), "{slowest}");
+    // No clean pages are taken, so no kill is needed.
+    assert_eq!(clean_at_the_kill(0, 10.0), None);
+}

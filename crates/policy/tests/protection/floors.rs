@@ -1,0 +1,33 @@
+//! The sizes of floors.
+use policy::floors::{Auto, Floors, Pages, Size};
+
+const PAGE: u64 = 4096;
+const AUTO: Auto = Auto {
+    anon: 3.0,
+    clean: 8.0,
+};
+
+#[test]
+fn a_node_gets_its_share_of_floors_in_percent_bytes_and_auto() {
+    let floors = Floors {
+        anon_min: Size::Percent(10.0),
+        clean_min: Size::Bytes(1000 * PAGE),
+        clean_low: Size::Auto,
+    };
+    // The node has a quarter of the machine.
+    let found = floors.pages(5_000, 20_000, PAGE, AUTO);
+    let wanted = Pages {
+        anon_min: 500,
+        clean_min: 250,
+        clean_low: 400,
+    };
+    assert_eq!(found, wanted);
+    // Floors above all memory leave a tenth to reclaim.
+    let all = Floors {
+        anon_min: Size::Bytes(u64::MAX),
+        clean_min: Size::Bytes(u64::MAX),
+        ..floors
+    };
+    let found = all.pages(5_000, 20_000, PAGE, AUTO);
+    assert!(found.anon_min + found.clean_min <= 4_500, "{found:?}");
+}

@@ -1,0 +1,119 @@
+//! The choice of the process to kill.
+use policy::victim::{choose, Candidate, Choice, Eligibility, Storm};
+
+const PAGE: u64 = 4096;
+
+fn one(pid: i32, name: &str, mb: u64) -> Candidate {
+    let mut bytes = [0; 16];
+    bytes[..name.len()].copy_from_slice(name.as_bytes());
+    Candidate {
+        pid,
+        parent: 1,
+        session: 10,
+        uid: 1000,
+        start: pid as u64,
+        name: bytes,
+        memory: mb << 8,
+        ..Candidate::default()
+    }
+}
+
+const TOTAL: u64 = 1 << 20;
+
+fn chosen(list: &[Candidate]) -> Option<i32> {
+    match choose(list, TOTAL, PAGE) {
+        Choice::One(at) | Choice::Storm(at) => Some(list[at].pid),
+        Choice::Wait(_) | Choice::Nobody => None,
+    }
+}
+
+#[test]
+fn the_largest_is_chosen_unless_it_is_spared() {
+    let mut list = vec![
+        one(10, "small", 20),
+        one(11, "large", 900),
+        one(12, "middle", 500),
+    ];
+    assert_eq!(chosen(&list), Some(11));
+    list[1].eligibility = Eligibility::Never;
+    assert_eq!(chosen(&list), Some(12));
+    list[2].adj = -1000;
+    assert_eq!(chosen(&list), Some(10));
+    list[0].pid = 1;
+    assert_eq!(chosen(&list), None);
+}
+
+#[test]
+fn a_process_that_grows_goes_before_a_larger_one() {
+    let mut list = vec![one(10, "browser", 900), one(11, "hog", 700)];
+    assert_eq!(chosen(&list), Some(10));
+    list[1].growth = 300 << 8;
+    assert_eq!(chosen(&list), Some(11));
+}
+
+#[test]
+fn oom_score_adj_counts_as_it_does_for_the_kernel() {
+    let mut list = vec![one(10, "a", 900), one(11, "b", 500)];
+    // 200 thousandths of 4 GiB are 800 MiB.
+    list[1].adj = 200;
+    assert_eq!(chosen(&list), Some(11));
+}
+
+#[test]
+fn a_preferred_process_goes_first_if_it_is_large_enough() {
+    let mut list = vec![one(10, "a", 1000), one(11, "b", 60)];
+    list[1].eligibility = Eligibility::Preferred;
+    assert_eq!(chosen(&list), Some(11));
+    list[1].memory = 20 << 8;
+    assert_eq!(chosen(&list), Some(10));
+}
+
+#[test]
+fn small_processes_are_not_worth_a_kill() {
+    let list: Vec<_> = (10..60).map(|pid| one(pid, "small", 1)).collect();
+    assert_eq!(choose(&list, TOTAL, PAGE), Choice::Nobody);
+}
+
+#[test]
+fn a_storm_is_chosen_as_a_whole_without_older_processes_of_its_name() {
+    // Fifty processes have long been there. Two hundred of the same name grow.
+    let mut list: Vec<_> = (10..60).map(|pid| one(pid, "sh", 3)).collect();
+    // The storm's parent sleeps and is older.
+    list.push(one(99, "sh", 0));
+    for pid in 100..300 {
+        list.push(Candidate {
+            parent: 99,
+            // The first ten grow no longer.
+            growth: if pid < 110 { 0 } else { 2 << 8 },
+            ..one(pid, "sh", 2)
+        });
+    }
+    list.push(one(500, "editor", 300));
+    let Choice::Storm(at) = choose(&list, TOTAL, PAGE) else {
+        panic!("{:?}", choose(&list, TOTAL, PAGE));
+    };
+    let storm = Storm::of(&list[at], &list);
+    let members: Vec<_> = list.iter().filter(|one| storm.has(one, TOTAL)).collect();
+    assert_eq!(members.len(), 201);
+    assert!(members.iter().all(|one| one.pid >= 99 && one.pid < 300));
+    // A process that is larger than the storm is the culprit.
+    list.push(one(600, "hog", 2000));
+    assert_eq!(chosen(&list), Some(600));
+    list.pop();
+    // So is one that grows by a quarter of the storm, whose members may only just have been started.
+    list.push(Candidate {
+        growth: 250 << 8,
+        ..one(600, "hog", 350)
+    });
+    assert_eq!(chosen(&list), Some(600));
+}
+
+#[test]
+fn a_dying_process_that_holds_memory_is_waited_for() {
+    let mut list = vec![one(10, "a", 900), one(11, "b", 50)];
+    list[1].dying = true;
+    assert_eq!(choose(&list, TOTAL, PAGE), Choice::Wait(1));
+    // A dying process that holds nothing is not waited for.
+    list[1].memory = 1;
+    assert_eq!(chosen(&list), Some(10));
+}

@@ -1,0 +1,13 @@
+//! Charts as SVG.
+mod bars;
+pub(super) mod curve;
+mod dots;
+pub mod line_chart;
+mod panels;
+pub mod scale;
+mod svg;
+
+pub(super) use bars::bars;
+pub(super) use dots::dots;
+pub(super) use panels::panels;
+pub(super) use svg::key;

@@ -1,0 +1,3 @@
+//! Policies that try new objects in a queue of their own before they reach the main one.
+pub mod s3_fifo;
+pub mod two_q;
