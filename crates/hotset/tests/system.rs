@@ -1,4 +1,7 @@
 //! `hotset` with programs of the system that not every machine has.
+#[path = "common/signals.rs"]
+mod signals;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -121,9 +124,12 @@ fn ctrl_c_on_a_terminal_lets_the_command_end_by_itself() {
         while [ ! -e signals ]; do sleep 0.1; done; sleep 0.5; exit 5";
     fs::write(folder.join("shell"), shell).unwrap();
     let hotset = env!("CARGO_BIN_EXE_hotset");
-    let line = format!("{hotset} trace record a.txt -- sh shell; echo status $?");
-    let mut terminal = Command::new("script")
-        .args(["-q", "-c", &line, "typescript"])
+    // The shell that $SHELL names gets the signal as well, and not every one outlives it.
+    let line = format!("exec {hotset} trace record a.txt -- sh shell");
+    // A shell in which SIGINT was ignored from the start cannot trap it.
+    let mut terminal = Command::new("script");
+    let mut terminal = signals::by_default(&mut terminal)
+        .args(["-q", "--return", "-c", &line, "typescript"])
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -133,12 +139,13 @@ fn ctrl_c_on_a_terminal_lets_the_command_end_by_itself() {
     let mut keys = terminal.stdin.take().unwrap();
     keys.write_all(b"\x03").unwrap();
     keys.flush().unwrap();
-    until("the terminal sees the end", || {
-        let text = fs::read(folder.join("typescript")).unwrap_or_default();
-        String::from_utf8_lossy(&text).contains("status 130")
+    let mut status = None;
+    until("the terminal ends", || {
+        status = terminal.try_wait().unwrap();
+        status.is_some()
     });
     drop(keys);
-    terminal.wait().unwrap();
+    assert_eq!(status.unwrap().code(), Some(130));
     // Valgrind that has lost its reader writes its lines to the terminal.
     let text = fs::read(folder.join("typescript")).unwrap();
     assert!(text.len() < 10_000, "{}", String::from_utf8_lossy(&text));
