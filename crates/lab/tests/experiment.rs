@@ -247,8 +247,40 @@ fn a_sweep_is_an_arm_for_each_value() {
 }
 
 #[test]
+fn a_machine_of_another_size_has_everything_in_proportion() {
+    let swept = "knob = \"vm.swappiness\"\nvalues = [0, 60]";
+    let sizes = "knob = \"machine.memory_mb\"\nvalues = [200, 800]";
+    let mut experiment = with_sweeps((swept, sizes)).unwrap();
+    experiment.machine.scratch_mb = 64;
+    let arm = experiment.arms.iter().find(|arm| arm.name == "old-800");
+    let arm = arm.unwrap();
+    assert_eq!(Experiment::knobs(arm), []);
+    let (small, large) = (&experiment.machine, experiment.of(arm));
+    assert_eq!((small.memory_mb, large.machine.memory_mb), (200, 800));
+    assert_eq!(large.machine.zram_mb, 4 * small.zram_mb);
+    assert_eq!(large.machine.scratch_mb, 256);
+    assert_eq!(large.file_sizes()["probe"], 4 * experiment.file_sizes()["probe"]);
+    // A size in bytes stays what it is.
+    assert_eq!(large.file_sizes()["huge"], experiment.file_sizes()["huge"]);
+    let spec = large.spec(arm, 1, &devices("/dev/ubda"));
+    assert_eq!(spec.disk.read_bps, 400 << 20);
+}
+
+#[test]
 fn errors_of_sweeps_and_series_name_their_fields() {
     for (replace, with, field, message) in [
+        (
+            "knob = \"vm.swappiness\"\nvalues = [0, 60]",
+            "knob = \"machine.memory_mb\"\nvalues = [8]",
+            "sweeps[0].values",
+            "expected 32 to 65536",
+        ),
+        (
+            "knob = \"vm.swappiness\"\nvalues = [0, 60]",
+            "knob = \"machine.cpus\"\nvalues = [100]",
+            "sweeps[0].values",
+            "expected 1 to 64",
+        ),
         (
             "series = [\"new\"]",
             "series = [\"knew\"]",

@@ -75,6 +75,8 @@ const CASES: &[Case] = &[
     case!("period_ms = 100" => "period_ms = 0", at "period_ms", "workers.probe.does.probe.period_ms", "at least 1"),
     case!("count = 2" => "oom_score_adj = 1001", at "oom_score_adj", "workers.hog.oom_score_adj", "expected -1000 to 1000"),
     case!("seconds = 0.5" => "seconds = 0", at "seconds = 0", "scenes[0].seconds", "above 0"),
+    case!("seconds = 0.5" => "seconds = 0.5\nuntil = \"exhausted\"", at "until", "scenes[0].until", "never exhausted while `exhausted_below` is 0"),
+    case!("label = \"MGLRU\"" => "in_proportion = true", at "in_prop", "arms[1].in_proportion", "goes with `memory_mb`"),
     case!("\"vm.swappiness\" = 100" => "\"vm.clean_min_ratio\" = 101", at "clean_min", "arms[1].knobs.vm.clean_min_ratio", "a percentage, 0 to 100, not 101"),
     // Names that are not defined.
     case!("run = [\"probe\", \"hog\"]" => "run = [\"probe\", \"hgo\"]", at "hgo", "scenes[1].run[1]", "no worker is called \"hgo\"; there are hog, probe"),

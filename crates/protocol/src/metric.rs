@@ -27,7 +27,7 @@ pub const MEMINFO: [&str; 13] = [
     "Unevictable",
 ];
 
-const COUNTERS: [&str; 9] = [
+const COUNTERS: [&str; 10] = [
     "stall.alloc",
     "psi.memory.some_us",
     "psi.memory.full_us",
@@ -37,6 +37,7 @@ const COUNTERS: [&str; 9] = [
     "psi.cpu.full_us",
     "kswapd.cpu_ticks",
     "kswapd.run_ns",
+    "daemon.cpu_us",
 ];
 
 const VALUES: [&str; 7] = [

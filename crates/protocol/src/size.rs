@@ -21,6 +21,19 @@ impl Size {
         }
     }
 
+    /// No bytes, or a share of nothing.
+    pub fn is_zero(self) -> bool {
+        matches!(self, Size::Bytes(0) | Size::Percent(0.0))
+    }
+
+    /// The same share, or `times` as many bytes.
+    pub fn times(self, times: f64) -> Size {
+        match self {
+            Size::Bytes(bytes) => Size::Bytes((bytes as f64 * times) as u64),
+            Size::Percent(_) => self,
+        }
+    }
+
     /// The same size in bytes, shares taken of `whole` bytes and rounded down to 4 KiB pages.
     pub fn resolve(self, whole: u64) -> Size {
         match self {

@@ -16,6 +16,8 @@ const PASSED_MS: f64 = 100.0;
 /// taken.
 pub struct Watched {
     count: AtomicU64,
+    /// Times that memory came to be exhausted.
+    exhausted: AtomicU64,
     stall_us: AtomicU64,
     /// Workers' processes that were killed.
     died: AtomicU64,
@@ -27,6 +29,7 @@ impl Default for Watched {
     fn default() -> Watched {
         Watched {
             count: AtomicU64::new(0),
+            exhausted: AtomicU64::new(0),
             stall_us: AtomicU64::new(0),
             died: AtomicU64::new(0),
             least_clean: AtomicU64::new(u64::MAX),
@@ -49,6 +52,11 @@ impl Watched {
 
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
+    }
+
+    /// The times that memory came to be exhausted, since boot.
+    pub fn exhausted(&self) -> u64 {
+        self.exhausted.load(Ordering::Acquire)
     }
 
     /// The longest stall since the last call, in milliseconds: a time in which every task that was not
@@ -178,6 +186,9 @@ impl Watcher {
         watched.least_clean.fetch_min(pages, Ordering::AcqRel);
         let clean = pages <= self.floor_pages;
         if free && swap && clean {
+            if self.since.is_none() {
+                watched.exhausted.fetch_add(1, Ordering::AcqRel);
+            }
             self.since.get_or_insert(now);
             self.seen = now;
         }
@@ -192,6 +203,9 @@ impl Watcher {
         if killed > self.kills {
             // Exhausted for less than the time between two samples: observed as that time.
             let between = (self.last.1 || clean).then_some(self.last.0);
+            if self.since.is_none() && between.is_some() {
+                watched.exhausted.fetch_add(1, Ordering::AcqRel);
+            }
             if let Some(since) = self.since.take().or(between) {
                 channel.observe("exhausted_to_kill_ms".into(), since, now - since);
             }

@@ -111,6 +111,19 @@ impl Daemon {
         }
     }
 
+    /// The CPU time of all of the daemon's threads so far, in microseconds.
+    pub fn cpu_us(&self) -> Option<f64> {
+        let mut clock = 0;
+        // SAFETY: an all-zero timespec is valid, and both calls write to what lives through them.
+        let mut time: libc::timespec = unsafe { std::mem::zeroed() };
+        // SAFETY: as above.
+        let known = unsafe {
+            libc::clock_getcpuclockid(self.pid, &mut clock) == 0
+                && libc::clock_gettime(clock, &mut time) == 0
+        };
+        known.then_some(time.tv_sec as f64 * 1e6 + time.tv_nsec as f64 / 1e3)
+    }
+
     /// Ends the daemon with SIGTERM, which gives its settings back, and reports its cost.
     ///
     /// # Errors

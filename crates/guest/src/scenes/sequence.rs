@@ -85,7 +85,7 @@ impl<'a> Stage<'a> {
             write("/proc/sys/vm/drop_caches", "3")?;
         }
         let begin = now_ms();
-        let kills_before = self.watched.count();
+        let before = (self.watched.count(), self.watched.exhausted());
         self.tracer.scene(begin);
         self.watched.take_stall_ms();
         self.watched.take_least_clean();
@@ -96,7 +96,7 @@ impl<'a> Stage<'a> {
             std::thread::sleep(TICK);
             self.workers.tick(&names)?;
             let elapsed_s = (now_ms() - begin) / 1e3;
-            if self.is_over(scene, &names, kills_before) {
+            if self.is_over(scene, &names, before) {
                 break;
             }
             if elapsed_s >= scene.seconds {
@@ -117,10 +117,11 @@ impl<'a> Stage<'a> {
         self.report_boundary(scene, false, now_ms())
     }
 
-    /// Whether the event that the scene waits for has come.
-    fn is_over(&self, scene: &Scene, names: &[&str], kills_before: u64) -> bool {
+    /// Whether the event that the scene waits for has come. `before`: OOM kills and exhaustions before it.
+    fn is_over(&self, scene: &Scene, names: &[&str], before: (u64, u64)) -> bool {
         match scene.until {
-            Some(Until::OomKill) => self.watched.count() > kills_before,
+            Some(Until::OomKill) => self.watched.count() > before.0,
+            Some(Until::Exhausted) => self.watched.exhausted() > before.1,
             Some(Until::Killed) => self.workers.all_killed() >= u64::from(scene.kills),
             Some(Until::Done) => !self.workers.busy(names),
             Some(Until::Settled) => self.workers.settled(names),
@@ -146,7 +147,10 @@ impl<'a> Stage<'a> {
 
     /// Reports that the scene begins, or that it ends.
     fn report_boundary(&self, scene: &Scene, begin: bool, t_ms: f64) -> Result<()> {
-        let (name, counters) = (scene.name.clone(), counters::counters()?);
+        let (name, mut counters) = (scene.name.clone(), counters::counters()?);
+        if let Some(us) = self.workers.daemon_cpu_us() {
+            counters.insert("daemon.cpu_us".into(), us);
+        }
         self.channel.send(&if begin {
             Line::SceneBegin {
                 t_ms,

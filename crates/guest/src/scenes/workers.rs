@@ -115,6 +115,11 @@ impl<'a> Workers<'a> {
         self.restart()
     }
 
+    /// The CPU time of the arm's daemon so far, in microseconds.
+    pub fn daemon_cpu_us(&self) -> Option<f64> {
+        self.daemon.as_ref()?.cpu_us()
+    }
+
     /// Stops all workers, then the daemon.
     ///
     /// # Errors

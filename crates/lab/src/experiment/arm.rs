@@ -36,8 +36,13 @@ pub struct Arm {
     #[serde(default, deserialize_with = "ordered")]
     pub knobs: Vec<(String, String)>,
     /// Another size of memory for this arm alone. Sizes in percent stay those of the machine, so
-    /// that the work is the same.
+    /// that the work is the same, unless `in_proportion`.
     pub memory_mb: Option<u64>,
+    /// With `memory_mb`: swap, disks, their speeds and all sizes in percent grow with memory.
+    #[serde(default)]
+    pub in_proportion: bool,
+    /// Another number of processors for this arm alone.
+    pub cpus: Option<u32>,
     /// Another size of the zram swap device for this arm alone.
     pub zram_mb: Option<u64>,
     /// The daemon that runs from before the first scene to after the last.

@@ -40,6 +40,20 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The experiment as an arm's guests see it.
+    pub fn of(&self, arm: &Arm) -> Experiment {
+        Experiment {
+            machine: self.machine.of(arm),
+            ..self.clone()
+        }
+    }
+
+    /// The processors of the arm that has most.
+    pub fn most_cpus(&self) -> u32 {
+        let cpus = self.arms.iter().filter_map(|arm| arm.cpus);
+        cpus.fold(self.machine.cpus, u32::max)
+    }
+
     pub(super) fn memory_bytes(&self) -> u64 {
         self.machine.memory_mb << 20
     }

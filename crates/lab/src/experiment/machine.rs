@@ -1,4 +1,5 @@
 //! The guest machine of an experiment, and the root of its programs.
+use super::arm::Arm;
 use crate::bed::Kind;
 use protocol::size::Size;
 use protocol::spec::Trace;
@@ -57,6 +58,35 @@ impl Default for Machine {
             silent_s: 180,
             trace: Vec::new(),
             command_line: Vec::new(),
+        }
+    }
+}
+
+impl Machine {
+    /// The machine that an arm's sizes in percent are taken of. An arm whose memory alone differs has the
+    /// same work as the others.
+    pub fn of(&self, arm: &Arm) -> Machine {
+        let mut machine = match arm.memory_mb {
+            Some(mb) if arm.in_proportion => self.grown_to(mb),
+            _ => self.clone(),
+        };
+        machine.cpus = arm.cpus.unwrap_or(self.cpus);
+        machine
+    }
+
+    /// A machine with this memory, and with swap, disks and their speeds in proportion.
+    fn grown_to(&self, memory_mb: u64) -> Machine {
+        let times = memory_mb as f64 / self.memory_mb as f64;
+        let grown = |number: u64| (number as f64 * times) as u64;
+        Machine {
+            memory_mb,
+            zram_mb: grown(self.zram_mb),
+            disk_read: self.disk_read.times(times),
+            disk_read_iops: grown(self.disk_read_iops),
+            scratch_mb: grown(self.scratch_mb),
+            disk_write: self.disk_write.times(times),
+            swap_mb: grown(self.swap_mb),
+            ..self.clone()
         }
     }
 }

@@ -1,5 +1,5 @@
 //! `[[sweeps]]`: one arm for each value of a knob, written once.
-use super::arm::{default_version, ordered, Arm, Lru};
+use super::arm::{default_version, ordered, Arm, Daemon, Lru};
 use super::kernel::Kernel;
 use protocol::record::Point;
 use serde::Deserialize;
@@ -17,15 +17,23 @@ pub struct Sweep {
     #[serde(default = "default_version")]
     pub version: String,
     pub lru: Option<Lru>,
-    /// The sysctl (`vm.swappiness`) or absolute path that is swept.
+    /// The sysctl (`vm.swappiness`) or absolute path that is swept, [`MEMORY`] or [`CPUS`].
     pub knob: String,
     pub values: Vec<i64>,
     /// Set in every arm, before the swept one.
     #[serde(default, deserialize_with = "ordered")]
     pub knobs: Vec<(String, String)>,
+    /// The daemon of every arm.
+    #[serde(default)]
+    pub daemon: Option<Daemon>,
     /// The baseline: the sweep whose arm of the same value is the denominator of ratios.
     pub baseline: Option<String>,
 }
+
+/// Sweeps the machine's memory, and everything else of the machine in proportion.
+pub const MEMORY: &str = "machine.memory_mb";
+/// Sweeps the machine's processors.
+pub const CPUS: &str = "machine.cpus";
 
 impl Sweep {
     /// The arms, in the order of the values. `place` is the sweep's own among the file's.
@@ -34,6 +42,11 @@ impl Sweep {
             "" => &self.name,
             label => label,
         };
+        let of_machine = |field: &str, value: i64| (self.knob == field).then_some(value);
+        let knob = |value: &i64| match self.knob.as_str() {
+            MEMORY | CPUS => None,
+            knob => Some((knob.to_string(), value.to_string())),
+        };
         let arm = |value: &i64| Arm {
             name: format!("{}-{value}", self.name),
             label: format!("{label}, {value}"),
@@ -41,10 +54,13 @@ impl Sweep {
             version: self.version.clone(),
             lru: self.lru,
             baseline: self.baseline.as_ref().map(|name| format!("{name}-{value}")),
-            knobs: [&self.knobs[..], &[(self.knob.clone(), value.to_string())]].concat(),
-            memory_mb: None,
+            knobs: self.knobs.iter().cloned().chain(knob(value)).collect(),
+            // A value that is out of range is found by the check of arms.
+            memory_mb: of_machine(MEMORY, *value).map(|mb| mb.try_into().unwrap_or(0)),
+            in_proportion: self.knob == MEMORY,
+            cpus: of_machine(CPUS, *value).map(|cpus| cpus.try_into().unwrap_or(0)),
             zram_mb: None,
-            daemon: None,
+            daemon: self.daemon.clone(),
             point: Some(Point {
                 series: self.name.clone(),
                 label: label.to_string(),

@@ -72,7 +72,7 @@ fn work(
     job: usize,
     progress: &Sender<News>,
 ) {
-    if shared.bed.likes_one_cpu(shared.experiment.machine.cpus) {
+    if shared.bed.likes_one_cpu(shared.experiment.most_cpus()) {
         pin_to_one_cpu(job);
     }
     while !shared.stop.asked() && !state.give_up.load(Ordering::Acquire) {

@@ -9,6 +9,7 @@ use crate::inputs::kernels::Images;
 use crate::inputs::recorded::Recorded;
 use anyhow::Result;
 use progress::Step;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Reads all programs and data that guests need. Every arm gets all of them, so that all arms have
@@ -45,28 +46,31 @@ pub fn probe_kernels(
     init: &Init,
     stop: &Stop,
 ) -> Result<()> {
-    let cpus = experiment.machine.cpus;
+    let cpus = experiment.most_cpus();
     for image in images.values() {
         probe::probe(bed, &image.path, init, cpus, stop)?;
     }
     Ok(())
 }
 
-/// Makes the data disk, or finds the one that an earlier run made; none if no worker reads a file.
+/// The image of each set of files: name to size in bytes.
+pub type Disks = BTreeMap<BTreeMap<String, u64>, PathBuf>;
+
+/// Makes the data disks of all arms, or finds those that an earlier run made; none if no worker reads a file.
 ///
 /// # Errors
 /// Those of [`Maker::image`].
-pub fn data_disk(
+pub fn data_disks(
     experiment: &Experiment,
     bed: &dyn Bed,
     images: &Images,
     init: &Init,
     stop: &Stop,
     console: &mut progress::Console,
-) -> Result<Option<PathBuf>> {
-    let files = experiment.file_sizes();
-    let Some(first) = images.values().next().filter(|_| !files.is_empty()) else {
-        return Ok(None);
+) -> Result<Disks> {
+    let mut disks = Disks::new();
+    let Some(first) = { images.values().next() }.filter(|_| !experiment.files.is_empty()) else {
+        return Ok(disks);
     };
     let maker = Maker {
         bed,
@@ -76,9 +80,26 @@ pub fn data_disk(
         stop,
         cache: kbuild::cache::Cache::of_user()?.folder("disk")?,
     };
+    for arm in &experiment.arms {
+        let files = experiment.of(arm).file_sizes();
+        if !disks.contains_key(&files) {
+            let image = data_disk(&maker, &files, experiment.seed, console)?;
+            disks.insert(files, image);
+        }
+    }
+    Ok(disks)
+}
+
+/// One data disk, with its progress.
+fn data_disk(
+    maker: &Maker<'_>,
+    files: &BTreeMap<String, u64>,
+    seed: u64,
+    console: &mut progress::Console,
+) -> Result<PathBuf> {
     let bytes: u64 = files.values().sum();
     let mut begun = false;
-    let disk = maker.image(&files, experiment.seed, &mut |fraction| {
+    let disk = maker.image(files, seed, &mut |fraction| {
         if !begun {
             begun = true;
             console.step(Step::Begin {
@@ -100,5 +121,5 @@ pub fn data_disk(
         };
         console.step(Step::End { text: end.into() });
     }
-    disk.map(Some)
+    disk
 }

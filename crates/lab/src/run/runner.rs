@@ -44,7 +44,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     let ready = preparation::probe_kernels(experiment, bed.as_mut(), &images, &init, &signals)
         .and_then(|()| {
             let bed = bed.as_ref();
-            preparation::data_disk(experiment, bed, &images, &init, &signals, &mut console)
+            preparation::data_disks(experiment, bed, &images, &init, &signals, &mut console)
         });
     let all = turns(
         experiment.arms.len(),
@@ -57,7 +57,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         planned: all.len(),
         interrupted: signals.signal(),
     };
-    let disk = match ready {
+    let disks = match ready {
         Err(_) if signals.asked() => return Ok(summary(Vec::new())),
         ready => ready?,
     };
@@ -73,7 +73,7 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         bed: bed.as_ref(),
         images: &images,
         init: &init,
-        disk,
+        disks: &disks,
         root: root.map(|root| root.image),
         results: &results,
         stop: &signals,

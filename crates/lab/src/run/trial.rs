@@ -1,5 +1,6 @@
 //! One trial: one boot of one arm, from its orders to its record.
 use super::display::News;
+use super::preparation::Disks;
 use super::schedule::Turn;
 use crate::bed::{Bed, Boot, Image, Root};
 use crate::experiment::{Arm, Devices, Experiment, Lru, LRU_GEN};
@@ -29,7 +30,7 @@ pub struct Shared<'a> {
     pub bed: &'a dyn Bed,
     pub images: &'a Images,
     pub init: &'a Init,
-    pub disk: Option<PathBuf>,
+    pub disks: &'a Disks,
     /// The image of the root.
     pub root: Option<PathBuf>,
     pub results: &'a Results,
@@ -90,15 +91,16 @@ fn measure(
     image: &kernels::Image,
     progress: &dyn Fn(f64, String),
 ) -> Result<Option<Trial>> {
-    let (experiment, bed) = (shared.experiment, shared.bed);
-    let arm = &experiment.arms[turn.arm];
+    let (arm, bed) = (&shared.experiment.arms[turn.arm], shared.bed);
+    let experiment = &shared.experiment.of(arm);
     let limits = limits(experiment, bed);
     let nodes_mb = experiment.nodes_mb();
-    let archive = archive(shared, turn, image)?;
+    let disk = shared.disks.get(&experiment.file_sizes());
+    let archive = archive(shared, experiment, arm, turn.seed, image)?;
     let boot = Boot {
         kernel: &image.path,
         initramfs: &archive,
-        disk: shared.disk.as_deref().map(read_only),
+        disk: disk.map(|path| read_only(path)),
         memory_mb: arm.memory_mb.unwrap_or(experiment.machine.memory_mb),
         cpus: experiment.machine.cpus,
         nodes_mb: &nodes_mb,
@@ -161,17 +163,22 @@ fn root<'a>(shared: &'a Shared<'_>) -> Option<Root<'a>> {
 }
 
 /// The first root of a trial's guest.
-fn archive(shared: &Shared<'_>, turn: &Turn, image: &kernels::Image) -> Result<Vec<u8>> {
-    let arm = &shared.experiment.arms[turn.arm];
-    let data = shared.disk.is_some();
+fn archive(
+    shared: &Shared<'_>,
+    experiment: &Experiment,
+    arm: &Arm,
+    seed: u64,
+    image: &kernels::Image,
+) -> Result<Vec<u8>> {
+    let data = !shared.disks.is_empty();
     let device = if data { shared.bed.device() } else { "" };
-    let disks = usize::from(data) + usize::from(shared.experiment.machine.scratch_mb > 0);
+    let disks = usize::from(data) + usize::from(experiment.machine.scratch_mb > 0);
     let devices = Devices {
         data: device,
         scratch: shared.bed.scratch_device(data),
         root: shared.bed.root_device(disks),
     };
-    let spec = shared.experiment.spec(arm, turn.seed, &devices);
+    let spec = experiment.spec(arm, seed, &devices);
     let config = arm.daemon.as_ref().map(|daemon| daemon.text());
     shared
         .init

@@ -46,6 +46,8 @@ pub struct Scene {
 pub enum Until {
     /// The first OOM kill (of any kind) in the scene.
     OomKill,
+    /// Memory is exhausted ([`Workload::exhausted_below`]), so that the next scene's clock starts there.
+    Exhausted,
     /// `kills` of the workers' processes were ended by SIGKILL or SIGTERM, by the kernel or by a daemon.
     Killed,
     /// All of the scene's workers that end by themselves have ended ([`Work::ends_by_itself`]).

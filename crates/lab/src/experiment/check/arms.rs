@@ -46,6 +46,11 @@ pub fn arms(experiment: &Experiment) -> Checked {
                 Some(sweep) => at!["sweeps", sweep],
                 None => at!["arms", i],
             };
+            // A sweep of the machine has these in its values.
+            let fields = match fields {
+                ["memory_mb" | "cpus"] if arm.sweep.is_some() => &["values"],
+                fields => fields,
+            };
             // A sweep's own knob is not in its table of knobs.
             let depth = if arm.sweep.is_some() { 1 } else { fields.len() };
             path.extend(fields[..depth].iter().map(|field| (*field).into()));
@@ -66,6 +71,13 @@ pub fn one(arm: &Arm, of: &dyn Fn(&[&str]) -> Vec<Step>) -> Checked {
     }
     if arm.zram_mb.is_some_and(|mb| mb > 65536) {
         return invalid(of(&["zram_mb"]), "expected 0 to 65536");
+    }
+    if arm.in_proportion && arm.memory_mb.is_none() {
+        let message = "goes with `memory_mb`, the memory that everything else is in proportion to";
+        return invalid(of(&["in_proportion"]), message);
+    }
+    if arm.cpus.is_some_and(|cpus| !(1..=64).contains(&cpus)) {
+        return invalid(of(&["cpus"]), "expected 1 to 64");
     }
     for (name, value) in &arm.knobs {
         knob(of(&["knobs", name]), name, value)?;

@@ -29,6 +29,10 @@ pub fn scenes(experiment: &Experiment) -> Checked {
         if !(1..=100_000).contains(&scene.kills) {
             return invalid(here, "expected 1 to 100000");
         }
+        if scene.until == Some(Until::Exhausted) && experiment.exhausted_below.is_zero() {
+            let message = "memory is never exhausted while `exhausted_below` is 0: set it at the top of the file";
+            return invalid(at!["scenes", i, "until"], message);
+        }
         if scene.kills > 1 && scene.until != Some(Until::Killed) {
             return invalid(here, "kills are counted with until = \"killed\"");
         }

@@ -142,6 +142,8 @@ impl Form {
                 baseline: None,
                 knobs: self.knobs,
                 memory_mb: None,
+                in_proportion: false,
+                cpus: None,
                 zram_mb: None,
                 daemon: program.or(self.daemon),
                 point: None,
