@@ -259,7 +259,10 @@ fn a_machine_of_another_size_has_everything_in_proportion() {
     assert_eq!((small.memory_mb, large.machine.memory_mb), (200, 800));
     assert_eq!(large.machine.zram_mb, 4 * small.zram_mb);
     assert_eq!(large.machine.scratch_mb, 256);
-    assert_eq!(large.file_sizes()["probe"], 4 * experiment.file_sizes()["probe"]);
+    assert_eq!(
+        large.file_sizes()["probe"],
+        4 * experiment.file_sizes()["probe"]
+    );
     // A size in bytes stays what it is.
     assert_eq!(large.file_sizes()["huge"], experiment.file_sizes()["huge"]);
     let spec = large.spec(arm, 1, &devices("/dev/ubda"));

@@ -15,11 +15,11 @@ const ANSWER: &[u8] = b"{\"parameters\":{\"cgroups\":[{\"mode\":\"kill\",\"path\
 /// Answers every question, from a thread of its own.
 ///
 /// # Errors
-/// When the kernel has no sockets, as User-Mode Linux of the test bed.
+/// When the kernel has no sockets.
 pub fn serve() -> Result<()> {
     let _ = std::fs::create_dir_all(FOLDER);
     let listener = UnixListener::bind(SOCKET)
-        .with_context(|| format!("{SOCKET}: systemd-oomd needs a kernel with sockets (QEMU)"))?;
+        .with_context(|| format!("{SOCKET}: systemd-oomd needs a kernel with sockets"))?;
     std::thread::spawn(move || {
         let mut open: Vec<UnixStream> = Vec::new();
         for stream in listener.incoming().flatten() {

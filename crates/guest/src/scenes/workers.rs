@@ -213,6 +213,10 @@ impl<'a> Workers<'a> {
                 self.watched.died();
             }
             self.programs.ended(pid.as_raw_nonzero().get(), status)?;
+            let of_ours = worker.is_some_and(|worker| worker.does.program().is_none());
+            if of_ours && !killed && status.signaled() {
+                bail!("worker {name} crashed: {end}");
+            }
             if worker.is_some_and(|worker| worker.restart) && names.contains(&name) {
                 self.due.push((now_ms() + RESTART_PAUSE_MS, name));
             }

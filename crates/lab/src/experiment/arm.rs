@@ -60,7 +60,7 @@ pub struct Arm {
 #[serde(deny_unknown_fields)]
 pub struct Daemon {
     /// Its configuration, as in hotsetd.conf(5), over the lab's own: the log goes to the results, and
-    /// there is no status socket, since User-Mode Linux is built without any.
+    /// there is no status socket: nobody asks.
     #[serde(default)]
     pub config: toml::Table,
     /// Whether PID 1 starts the daemon. False where a worker starts it

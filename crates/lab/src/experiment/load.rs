@@ -120,7 +120,7 @@ impl Experiment {
             places: Places::default(),
         };
         check::all(&experiment).map_err(|error| pieces.broken(&tree, &error))?;
-        let notes = check::notes(&experiment);
+        let notes = check::notes(&experiment, changes.preset.is_some());
         let placed = notes.iter().map(|note| pieces.broken(&tree, note));
         experiment.notes = placed.collect();
         experiment.places = Places::of(experiment.root.as_ref(), &experiment.workers, &|error| {

@@ -44,9 +44,15 @@ pub fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images:
 fn of_arm(arm: &Arm, images: &Images) -> record::Arm {
     let image = &images[&kernels::key(arm)];
     let knobs = Experiment::knobs(arm).into_iter();
-    let machine = { arm.memory_mb.map(|mb| ("machine.memory_mb".into(), mb.to_string())) }
-        .into_iter()
-        .chain(arm.cpus.map(|cpus| ("machine.cpus".into(), cpus.to_string())));
+    let machine = {
+        arm.memory_mb
+            .map(|mb| ("machine.memory_mb".into(), mb.to_string()))
+    }
+    .into_iter()
+    .chain(
+        arm.cpus
+            .map(|cpus| ("machine.cpus".into(), cpus.to_string())),
+    );
     let daemon = arm.daemon.iter().map(|daemon| {
         let config = daemon.config.to_string();
         match &daemon.program {

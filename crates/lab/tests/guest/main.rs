@@ -11,4 +11,5 @@ mod programs;
 mod qemu_command;
 mod selftests;
 mod series;
+mod two_cpus;
 mod wrong;

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-struct Ran {
+pub struct Ran {
     trials: BTreeMap<String, Trial>,
     consoles: BTreeMap<String, String>,
 }
 
 /// Runs an experiment of `tests/data` with the real command, and reads its results.
-fn run(experiment: &str) -> Ran {
+pub fn run(experiment: &str) -> Ran {
     let _turn = beside_others();
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let out = dir.path().join("out");
@@ -48,7 +48,7 @@ fn run(experiment: &str) -> Ran {
 }
 
 impl Ran {
-    fn ok(&self, arm: &str) -> &Trial {
+    pub fn ok(&self, arm: &str) -> &Trial {
         let trial = &self.trials[arm];
         assert_eq!(
             trial.outcome,

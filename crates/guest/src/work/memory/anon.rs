@@ -1,5 +1,5 @@
 //! Workers that take anonymous memory.
-use anyhow::{Context, Result};
+use anyhow::{ensure, Context, Result};
 use protocol::work::{Fixed, Hog, Touch};
 use rustix::mm::{mmap_anonymous, MapFlags, ProtFlags};
 use std::fs::File;
@@ -70,13 +70,18 @@ pub fn forks(size: u64, period_ms: u64) -> Result<()> {
 }
 
 /// Holds the memory, and touches as many pages as it has each period.
+///
+/// # Errors
+/// When a page is not what was written: the kernel, or the test bed, has given it to somebody else.
 pub fn touch(worker: &str, set: &Touch, seed: u64, channel: &Channel) -> Result<()> {
     let mut random = Random::new(seed);
     let memory = map(set.size.bytes() as usize)?;
+    let mut written = Vec::with_capacity(memory.len() / PAGE);
     for page in memory.chunks_mut(PAGE) {
         random.page(page, set.fill);
+        written.push(page[0]);
     }
-    let pages = memory.len() / PAGE;
+    let pages = written.len();
     let swapped_in = || vmstat_field(&read("/proc/vmstat").unwrap_or_default(), "pswpin");
     while !stopping() {
         let before = swapped_in();
@@ -89,7 +94,11 @@ pub fn touch(worker: &str, set: &Touch, seed: u64, channel: &Channel) -> Result<
             };
             // Volatile: the compiler would drop an unused read. A read keeps a page of zeros as it is.
             // SAFETY: the pointer is to the first byte of a live, mapped page.
-            unsafe { std::ptr::read_volatile(memory[page * PAGE..].as_ptr()) };
+            let found = unsafe { std::ptr::read_volatile(memory[page * PAGE..].as_ptr()) };
+            ensure!(
+                found == written[page],
+                "page {page} of {pages} is not what was written"
+            );
         }
         channel.observe(format!("{worker}.round_ms"), begin, now_ms() - begin);
         // A kernel without swap has no such counter.

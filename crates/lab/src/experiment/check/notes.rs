@@ -6,8 +6,9 @@ use protocol::work::access::By;
 use protocol::work::Work;
 use std::collections::BTreeSet;
 
-/// Everything that is probably a mistake and does not hinder a run.
-pub fn notes(experiment: &Experiment) -> Vec<Error> {
+/// Everything that is probably a mistake and does not hinder a run. The scenes of a `preset` need not run every
+/// worker.
+pub fn notes(experiment: &Experiment, preset: bool) -> Vec<Error> {
     let mut notes = Vec::new();
     let used: BTreeSet<&str> = { experiment.workers.values() }
         .flat_map(|worker| files(&worker.does))
@@ -22,7 +23,7 @@ pub fn notes(experiment: &Experiment) -> Vec<Error> {
             message: "no worker reads this file".into(),
         });
     }
-    for name in experiment.workers.keys() {
+    for name in experiment.workers.keys().filter(|_| !preset) {
         if experiment
             .scenes
             .iter()
