@@ -6,9 +6,16 @@ use crate::series::run;
 fn programs_outlive_reclaim_on_another_cpu() {
     let ran = run("two-cpus.toml");
     for arm in ["classic", "mglru"] {
-        // A worker that crashes, or finds what it has not written, fails its trial.
         let trial = ran.ok(arm);
-        let end = |name: &str| trial.scenes.last().unwrap().counters[name];
-        assert!(end("vmstat.pswpin") > 1000.0, "{arm}: nothing came back");
+        let scene = trial.scenes.last().unwrap();
+        let swapped = scene.counters["vmstat.pswpin"];
+        assert!(swapped > 1000.0, "{arm}: no pressure: {swapped} swapped in");
+        let ends = trial.events.iter().filter(|it| it.name == "worker-end");
+        let crashes: Vec<&str> = { ends.map(|it| it.detail.as_str()) }
+            .filter(|detail| detail.starts_with("check "))
+            .collect();
+        assert!(crashes.is_empty(), "{arm}: {crashes:?}");
+        let wrong = &scene.observations["check.wrong"];
+        assert!(wrong.iter().all(|value| value.1 == 0.0), "{arm}: {wrong:?}");
     }
 }
