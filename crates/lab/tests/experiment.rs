@@ -252,20 +252,16 @@ fn a_machine_of_another_size_has_everything_in_proportion() {
     let sizes = "knob = \"machine.memory_mb\"\nvalues = [200, 800]";
     let mut experiment = with_sweeps((swept, sizes)).unwrap();
     experiment.machine.scratch_mb = 64;
-    let arm = experiment.arms.iter().find(|arm| arm.name == "old-800");
-    let arm = arm.unwrap();
-    assert_eq!(Experiment::knobs(arm), []);
-    let (small, large) = (&experiment.machine, experiment.of(arm));
-    assert_eq!((small.memory_mb, large.machine.memory_mb), (200, 800));
-    assert_eq!(large.machine.zram_mb, 4 * small.zram_mb);
-    assert_eq!(large.machine.scratch_mb, 256);
-    assert_eq!(
-        large.file_sizes()["probe"],
-        4 * experiment.file_sizes()["probe"]
-    );
+    let named = |name: &str| experiment.arms.iter().find(|arm| arm.name == name).unwrap();
+    let (small, large) = (named("old-200"), named("old-800"));
+    assert_eq!(Experiment::knobs(large), []);
+    let (small, grown) = (experiment.of(small), experiment.of(large));
+    assert_eq!(grown.machine.zram_mb, 4 * small.machine.zram_mb);
+    assert_eq!(grown.machine.scratch_mb, 256);
+    assert_eq!(grown.file_sizes()["probe"], 4 * small.file_sizes()["probe"]);
     // A size in bytes stays what it is.
-    assert_eq!(large.file_sizes()["huge"], experiment.file_sizes()["huge"]);
-    let spec = large.spec(arm, 1, &devices("/dev/ubda"));
+    assert_eq!(grown.file_sizes()["huge"], small.file_sizes()["huge"]);
+    let spec = grown.spec(large, 1, &devices("/dev/ubda"));
     assert_eq!(spec.disk.read_bps, 400 << 20);
 }
 

@@ -44,15 +44,13 @@ pub fn header(experiment: &Experiment, options: &Options, bed: &dyn Bed, images:
 fn of_arm(arm: &Arm, images: &Images) -> record::Arm {
     let image = &images[&kernels::key(arm)];
     let knobs = Experiment::knobs(arm).into_iter();
-    let machine = {
-        arm.memory_mb
-            .map(|mb| ("machine.memory_mb".into(), mb.to_string()))
-    }
-    .into_iter()
-    .chain(
-        arm.cpus
-            .map(|cpus| ("machine.cpus".into(), cpus.to_string())),
-    );
+    let machine = [
+        ("machine.memory_mb", arm.memory_mb.map(|mb| mb.to_string())),
+        ("machine.cpus", arm.cpus.map(|cpus| cpus.to_string())),
+    ];
+    let machine = machine
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_string(), value?)));
     let daemon = arm.daemon.iter().map(|daemon| {
         let config = daemon.config.to_string();
         match &daemon.program {

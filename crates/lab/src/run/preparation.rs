@@ -7,10 +7,12 @@ use crate::host::stop::Stop;
 use crate::inputs::data_disk::Maker;
 use crate::inputs::kernels::Images;
 use crate::inputs::recorded::Recorded;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use progress::Step;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Reads all programs and data that guests need. Every arm gets all of them, so that all arms have
 /// the same memory.
@@ -53,6 +55,17 @@ pub fn probe_kernels(
     Ok(())
 }
 
+/// Reads a root's image, so that the first trials find it in the host's page cache as the later ones do. Data disks
+/// are read at a speed that is set.
+///
+/// # Errors
+/// The image cannot be read.
+pub fn read_ahead(image: &Path) -> Result<()> {
+    let read = File::open(image).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+    read.with_context(|| format!("reading {}", image.display()))?;
+    Ok(())
+}
+
 /// The image of each set of files: name to size in bytes.
 pub type Disks = BTreeMap<BTreeMap<String, u64>, PathBuf>;
 
@@ -82,9 +95,9 @@ pub fn data_disks(
     };
     for arm in &experiment.arms {
         let files = experiment.of(arm).file_sizes();
-        if !disks.contains_key(&files) {
-            let image = data_disk(&maker, &files, experiment.seed, console)?;
-            disks.insert(files, image);
+        if let Entry::Vacant(vacant) = disks.entry(files) {
+            let image = data_disk(&maker, vacant.key(), experiment.seed, console)?;
+            vacant.insert(image);
         }
     }
     Ok(disks)

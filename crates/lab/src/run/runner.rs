@@ -61,6 +61,9 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
         Err(_) if signals.asked() => return Ok(summary(Vec::new())),
         ready => ready?,
     };
+    if let Some(root) = &root {
+        preparation::read_ahead(&root.image)?;
+    }
     let packages = root.iter().flat_map(|root| root.packages.clone()).collect();
     let header = Run {
         packages,
