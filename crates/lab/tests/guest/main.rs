@@ -11,5 +11,4 @@ mod programs;
 mod qemu_command;
 mod selftests;
 mod series;
-mod two_cpus;
 mod wrong;

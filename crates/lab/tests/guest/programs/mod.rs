@@ -1,4 +1,6 @@
 //! Programs of Debian's packages in guests. The root is that of the user's cache, or is fetched into it.
+mod two_cpus;
+
 use crate::bench::{shown, Bench};
 use crate::kernels::kernel;
 use kbuild::cache::Cache;
