@@ -187,9 +187,9 @@ impl Watcher {
         let clean = pages <= self.floor_pages;
         if free && swap && clean {
             if self.since.is_none() {
+                self.since = Some(now);
                 watched.exhausted.fetch_add(1, Ordering::AcqRel);
             }
-            self.since.get_or_insert(now);
             self.seen = now;
         }
         let died = watched.died.load(Ordering::Acquire);

@@ -15,7 +15,11 @@ pub fn command(
     parts.push("hotset lab run".into());
     parts.push(quoted(&args.experiment));
     let arms = (!args.arms.is_empty()).then(|| args.arms.join(","));
-    let tree = args.tree.as_ref().map(|tree| tree.display().to_string());
+    let tree = args
+        .guests
+        .tree
+        .as_ref()
+        .map(|tree| tree.display().to_string());
     let options = [
         ("preset", args.preset.clone()),
         ("bed", args.bed.clone()),
@@ -32,7 +36,7 @@ pub fn command(
             parts.push(format!("--{name} {}", quoted(&value)));
         }
     }
-    if args.keep_going {
+    if args.guests.keep_going {
         parts.push("--keep-going".into());
     }
     parts.join(" ")
@@ -72,11 +76,11 @@ mod tests {
         let begin = "HOTSET_KERNEL_SERIES='/my kernels/linux' hotset lab run near-oom ";
         let rest = text.strip_prefix(begin).unwrap_or_else(|| panic!("{text}"));
         let again = parsed(&format!("run near-oom {rest}"));
-        assert_eq!(again.seed, Some(7), "the experiment's own seed");
-        assert_eq!(again.jobs, Some(2), "the jobs of this machine");
+        assert_eq!(again.guests.seed, Some(7), "the experiment's own seed");
+        assert_eq!(again.guests.jobs, Some(2), "the jobs of this machine");
         assert_eq!(again.arms, ["a", "b"]);
         assert_eq!(again.set, ["machine.cpus=2", "title=x"]);
-        assert_eq!(again.tree, Some("/src/linux".into()));
+        assert_eq!(again.guests.tree, Some("/src/linux".into()));
         // A command that is made of the command is the same.
         assert_eq!(command(&again, &variables, 7, 2), text);
     }

@@ -24,15 +24,15 @@ use std::process::ExitCode;
 /// The command line names nothing that there is, or the run itself fails.
 pub fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     let experiment = experiment(args)?;
-    let jobs = args.jobs.unwrap_or_else(host::jobs);
+    let jobs = args.guests.jobs.unwrap_or_else(host::jobs);
     let options = Options {
         jobs,
         out: { args.output.clone() }.unwrap_or_else(|| default_output(&experiment.name)),
-        tree: args.tree.clone(),
-        resume: args.resume,
-        force: args.force,
-        keep_going: args.keep_going,
-        quiet: args.json && !std::io::stderr().is_terminal(),
+        tree: args.guests.tree.clone(),
+        resume: args.guests.resume,
+        force: args.guests.force,
+        keep_going: args.guests.keep_going,
+        quiet: args.guests.json && !std::io::stderr().is_terminal(),
         command: command(args, &lab::run::environment(), experiment.seed, jobs),
     };
     let (usual, most) = estimate(&experiment, options.jobs);
@@ -57,7 +57,7 @@ pub fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(128 + signal));
     }
     let written = report::write(&summary.dir)?;
-    of_run(&written, &summary, args.json)?;
+    of_run(&written, &summary, args.guests.json)?;
     for (arm, repetition, outcome) in &summary.trials {
         if *outcome != Outcome::Ok {
             let message = display::message(outcome);
@@ -86,13 +86,13 @@ fn planned(experiment: &Experiment) -> Result<ExitCode> {
 /// The experiment that the arguments describe.
 fn experiment(args: &RunArgs) -> Result<Experiment> {
     if let Some(line) = args.kernel {
-        kernel::known(line, args.tree.as_deref())?;
+        kernel::known(line, args.guests.tree.as_deref())?;
     }
     let path = find(&args.experiment)?;
     verbose(format!("experiment: {}", shown(&path)));
     let mut set = args.set.clone();
     set.extend(args.repetitions.map(|n| format!("repetitions={n}")));
-    set.extend(args.seed.map(|seed| format!("seed={seed}")));
+    set.extend(args.guests.seed.map(|seed| format!("seed={seed}")));
     let bed = args.bed.as_ref();
     set.extend(bed.map(|bed| format!("machine.bed=\"{bed}\"")));
     let changes = Changes {

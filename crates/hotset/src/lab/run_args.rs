@@ -23,19 +23,29 @@ pub struct RunArgs {
     /// Boots of each arm
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
-    /// Seed of every random choice: the order of arms, and the guests' work
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// Change a field of the experiment, `machine.memory_mb=256` for instance
     #[arg(long, value_name = "FIELD=VALUE")]
     pub set: Vec<String>,
-    /// Guests to run at once [default: half of the CPUs]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub jobs: Option<u32>,
     /// Folder to write to [default: results/EXPERIMENT-TIME]
     #[arg(short, long, value_name = "FOLDER", value_parser = folder())]
     pub output: Option<PathBuf>,
-    /// Continue the interrupted run in --output; finished trials are not run again
+    /// Check experiment, output, kernels and traces, and name the trials; build and boot nothing
+    #[arg(long, conflicts_with = "json")]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub guests: GuestArgs,
+}
+
+/// The options of every command that boots the guests of experiments. The command has an `--output`.
+#[derive(Args)]
+pub struct GuestArgs {
+    /// Seed of every random choice: the order of trials, and the guests' work
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Guests to run at once [default: half of the CPUs]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub jobs: Option<u32>,
+    /// Continue what was interrupted in --output; finished trials are not run again
     #[arg(long, requires = "output", conflicts_with = "force")]
     pub resume: bool,
     /// Where --output has files, rename it to FOLDER.1 first
@@ -44,9 +54,6 @@ pub struct RunArgs {
     /// Kernel source to use instead of Debian's
     #[arg(long, value_name = "FOLDER")]
     pub tree: Option<PathBuf>,
-    /// Check experiment, output, kernels and traces, and name the trials; build and boot nothing
-    #[arg(long, conflicts_with = "json")]
-    pub dry_run: bool,
     #[arg(long, help = shell::JSON)]
     pub json: bool,
     /// Continue with other trials after a guest has failed

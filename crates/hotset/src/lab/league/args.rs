@@ -1,4 +1,5 @@
 //! The options of `hotset lab league`.
+use crate::lab::run_args::GuestArgs;
 use clap::Args;
 use lab::experiment::league::SCENES;
 use std::path::PathBuf;
@@ -30,30 +31,12 @@ pub struct LeagueArgs {
     /// Boots of each challenger in each scene [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
-    /// Seed of every random choice: the order of challengers, and the guests' work
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Guests to run at once [default: half of the CPUs]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub jobs: Option<u32>,
     /// Folder to write to [default: results/league-TIME]
     #[arg(short, long, value_name = "FOLDER", value_parser = crate::shell::folder())]
     pub output: Option<PathBuf>,
-    /// Continue the interrupted league in --output; finished trials are not run again
-    #[arg(long, requires = "output", conflicts_with = "force")]
-    pub resume: bool,
-    /// Where --output has files, rename it to FOLDER.1 first
-    #[arg(long, requires = "output")]
-    pub force: bool,
-    /// Kernel source to use instead of Debian's
-    #[arg(long, value_name = "FOLDER")]
-    pub tree: Option<PathBuf>,
     /// Check everything and name the challengers of each scene; build and boot nothing
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
-    #[arg(long, help = crate::shell::JSON)]
-    pub json: bool,
-    /// Continue with other trials after a guest has failed
-    #[arg(long)]
-    pub keep_going: bool,
+    #[command(flatten)]
+    pub guests: GuestArgs,
 }

@@ -60,7 +60,7 @@ pub fn cells(args: &LeagueArgs, challengers: &[Challenger]) -> Result<Vec<Cell>>
             .collect(),
         seconds: args.seconds.or(small.then_some(10)),
         repetitions: args.repetitions.or(small.then_some(1)),
-        seed: args.seed,
+        seed: args.guests.seed,
     };
     league::cells(challengers, &wanted).map_err(|error| usage!("{error:#}"))
 }

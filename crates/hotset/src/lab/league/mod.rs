@@ -32,7 +32,7 @@ pub fn run(args: &LeagueArgs) -> Result<ExitCode> {
     let challengers = entry::challengers(args)?;
     let cells = entry::cells(args, &challengers)?;
     let out = { args.output.clone() }.unwrap_or_else(|| default_output("league"));
-    let jobs = args.jobs.unwrap_or_else(host::jobs);
+    let jobs = args.guests.jobs.unwrap_or_else(host::jobs);
     tell(&cells, jobs, &out);
     let lacks = challengers.iter().find_map(Challenger::lacks);
     if args.dry_run {
@@ -64,7 +64,7 @@ pub fn run(args: &LeagueArgs) -> Result<ExitCode> {
         let written = report::write(&summary.dir)?;
         well &= written.study.all_well();
         studies.push((cell.name.clone(), cell.seconds(), written.study));
-        if !summary.all_ok() && !args.keep_going {
+        if !summary.all_ok() && !args.guests.keep_going {
             error(format!(
                 "{}: a guest failed, so the league stops here; --keep-going runs the rest",
                 cell.name
@@ -104,7 +104,7 @@ fn finish(
     });
     let text = document("lab.league", 1, &whole)?;
     put(&out.join("league.json"), &(text.clone() + "\n"))?;
-    match args.json {
+    match args.guests.json {
         true => outln!("{text}")?,
         false => {
             out!("{}", show::table(&standings, host::terminal_width()))?;
@@ -142,7 +142,7 @@ fn planned(cells: &[Cell]) -> Result<ExitCode> {
 
 /// Makes sure that the folder has no other files.
 fn place(args: &LeagueArgs, out: &Path) -> Result<()> {
-    if args.force {
+    if args.guests.force {
         if let Some(aside) = Results::move_aside(out)? {
             note(format!(
                 "Moved the files of {} to {}",
@@ -150,7 +150,7 @@ fn place(args: &LeagueArgs, out: &Path) -> Result<()> {
                 shown(&aside)
             ));
         }
-    } else if !args.resume {
+    } else if !args.guests.resume {
         Results::vacant(out).map_err(typed)?;
     }
     std::fs::create_dir_all(out).with_context(|| shown(out).to_string())
@@ -160,12 +160,12 @@ fn options(args: &LeagueArgs, jobs: u32, out: &Path) -> Options {
     Options {
         jobs,
         out: out.into(),
-        tree: args.tree.clone(),
+        tree: args.guests.tree.clone(),
         // A scene that was not begun has no run to continue.
-        resume: args.resume && out.join("run.json").is_file(),
+        resume: args.guests.resume && out.join("run.json").is_file(),
         force: false,
-        keep_going: args.keep_going,
-        quiet: args.json,
+        keep_going: args.guests.keep_going,
+        quiet: args.guests.json,
         command: command(),
     }
 }

@@ -178,3 +178,26 @@ fn nothing_of_a_program_is_left_for_the_next_scene_or_trial() {
         assert_eq!(lines, wanted);
     }
 }
+
+#[test]
+#[ignore = "guest: makes a root of Debian's packages, as the other tests here"]
+fn a_worker_that_crashes_fails_its_trial() {
+    let runs = "run = [\"count\", \"service\"]";
+    let touch = "\n[workers.hold]\ndoes.touch = { size = \"1MiB\", period_ms = 100 }\n";
+    let text = PROGRAM.replace(runs, "run = [\"count\", \"hold\"]") + touch;
+    let kill = "sleep 1; for p in /proc/[0-9]*; do \
+        grep -qaz '^hold$' $p/cmdline && kill -s ILL ${p#/proc/}; done; sleep 9";
+    let bench = Bench::with(kernel(), &text);
+    let command = format!("{COUNT}.command=[\"sh\", \"-c\", \"{kill}\"]");
+    let output = run(&bench, &[&command]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", shown(&output));
+    match only(&bench).outcome {
+        Outcome::Failed { message } => {
+            assert!(
+                message.contains("worker hold crashed: signal 4"),
+                "{message}"
+            );
+        }
+        other => panic!("{other:?}: {}", shown(&output)),
+    }
+}

@@ -7,6 +7,9 @@ fn programs_outlive_reclaim_on_another_cpu() {
     let ran = run("two-cpus.toml");
     for arm in ["classic", "mglru"] {
         let trial = ran.ok(arm);
+        // The scene before ends when memory is exhausted.
+        let limit = trial.events.iter().find(|it| it.name == "scene-limit");
+        assert!(limit.is_none(), "{arm}: {limit:?}");
         let scene = trial.scenes.last().unwrap();
         let swapped = scene.counters["vmstat.pswpin"];
         assert!(swapped > 1000.0, "{arm}: no pressure: {swapped} swapped in");
