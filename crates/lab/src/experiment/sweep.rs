@@ -36,6 +36,16 @@ pub const MEMORY: &str = "machine.memory_mb";
 pub const CPUS: &str = "machine.cpus";
 
 impl Sweep {
+    /// A value with its unit, where the knob is one of the machine's.
+    fn shown(&self, value: i64) -> String {
+        match (self.knob.as_str(), value) {
+            (MEMORY, mb) => format!("{mb} MiB"),
+            (CPUS, 1) => "1 CPU".into(),
+            (CPUS, cpus) => format!("{cpus} CPUs"),
+            _ => value.to_string(),
+        }
+    }
+
     /// The arms, in the order of the values. `place` is the sweep's own among the file's.
     pub fn arms(&self, place: usize) -> Vec<Arm> {
         let label = match self.label.as_str() {
@@ -49,7 +59,7 @@ impl Sweep {
         };
         let arm = |value: &i64| Arm {
             name: format!("{}-{value}", self.name),
-            label: format!("{label}, {value}"),
+            label: format!("{label}, {}", self.shown(*value)),
             kernel: self.kernel.clone(),
             version: self.version.clone(),
             lru: self.lru,

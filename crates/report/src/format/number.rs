@@ -82,6 +82,11 @@ pub fn value(x: f64, unit: &str) -> String {
     }
 }
 
+/// A value as [`value`] writes it, without the unit.
+pub fn plain_in(x: f64, unit: &str) -> String {
+    plain(x * factor(unit))
+}
+
 /// Two ends, such as `0.95–0.98`. Negative ends have “to” between them, since a dash would look like
 /// a minus sign.
 pub fn range(low: f64, high: f64, unit: &str) -> String {

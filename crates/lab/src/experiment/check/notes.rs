@@ -13,10 +13,12 @@ pub fn notes(experiment: &Experiment, preset: bool) -> Vec<Error> {
     let used: BTreeSet<&str> = { experiment.workers.values() }
         .flat_map(|worker| files(&worker.does))
         .collect();
+    // A program finds all files in /data.
+    let any = { experiment.workers.values() }.any(|worker| matches!(worker.does, Work::Program(_)));
     for name in experiment
         .files
         .keys()
-        .filter(|name| !used.contains(name.as_str()))
+        .filter(|name| !any && !used.contains(name.as_str()))
     {
         notes.push(Error {
             at: at!["files", name.as_str()],

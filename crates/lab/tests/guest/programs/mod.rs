@@ -2,7 +2,7 @@
 mod two_cpus;
 
 use crate::bench::{shown, Bench};
-use crate::kernels::kernel;
+use crate::kernels::{kernel, kernel_x86};
 use kbuild::cache::Cache;
 use protocol::record::{Outcome, Trial};
 use std::process::{Command, Output};
@@ -55,10 +55,21 @@ fn failure(set: &[&str], text: &str) -> (String, String) {
 #[test]
 #[ignore = "guest: boots User-Mode Linux 7.3; build it with `hotset kernel build 7.3 --vanilla`"]
 fn a_program_is_measured_beside_a_service() {
-    let bench = Bench::with(kernel(), PROGRAM);
-    let output = run(&bench, &[]).output().unwrap();
+    is_measured(&Bench::with(kernel(), PROGRAM));
+}
+
+#[test]
+#[ignore = "guest: boots Linux 6.12 in QEMU; build it with `hotset kernel build 6.12 --arch x86_64`"]
+fn a_program_is_measured_beside_a_service_in_qemu() {
+    let bench = Bench::new("qemu", kernel_x86());
+    std::fs::write(bench.path("good.toml"), PROGRAM).unwrap();
+    is_measured(&bench);
+}
+
+fn is_measured(bench: &Bench) {
+    let output = run(bench, &[]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
-    let trial = only(&bench);
+    let trial = only(bench);
     let scene = &trial.scenes[0];
     let of = |name: &str| scene.observations.get(name).cloned().unwrap_or_default();
     let speed: Vec<f64> = of("count.speed").iter().map(|(_, value)| *value).collect();

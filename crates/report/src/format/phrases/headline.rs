@@ -3,7 +3,7 @@ use super::figure::shown;
 use super::{promise, run, setting};
 use crate::format::number;
 use crate::study::promises::{PromiseResult, Standing};
-use crate::study::{FigureStudy, Study, Verdict};
+use crate::study::{ArmStudy, FigureStudy, Study, Verdict};
 use protocol::plan::Better;
 
 /// The first figure that compares arms, with the numbers of those arms.
@@ -56,52 +56,115 @@ pub fn headline(study: &Study) -> Option<Headline> {
     })
 }
 
-/// For each baseline, the arm that differs most from it.
+/// An arm, or all arms of a series, beside the baseline.
+struct Pair<'a> {
+    arm: &'a str,
+    baseline: &'a str,
+    /// Median of the arm, median of the baseline, and the ratio: one for each arm.
+    values: Vec<(f64, f64, f64)>,
+    unclear: bool,
+}
+
+impl Pair<'_> {
+    /// How far the arms are from the baseline, whether above or below it.
+    fn distance(&self) -> f64 {
+        let logs = { self.values.iter() }.map(|(.., ratio)| ratio.max(f64::MIN_POSITIVE).ln());
+        (logs.sum::<f64>() / self.values.len() as f64).abs()
+    }
+
+    fn contrast(&self, unit: &str) -> Contrast {
+        Contrast {
+            arm: self.arm.to_string(),
+            value: spanned(self.values.iter().map(|found| found.0), unit),
+            baseline: self.baseline.to_string(),
+            baseline_value: spanned(self.values.iter().map(|found| found.1), unit),
+            factor: self.factor(),
+        }
+    }
+
+    fn factor(&self) -> String {
+        let ratios = || self.values.iter().map(|found| found.2);
+        let (low, high) = ends(ratios());
+        let times = match (low, high) {
+            (0.0, 0.0) => "none at all".to_string(),
+            _ if low > 0.0 && high < 1.0 => {
+                format!(
+                    "{} times less",
+                    spanned(ratios().map(|ratio| 1.0 / ratio), "")
+                )
+            }
+            _ => format!("{} times as much", spanned(ratios(), "")),
+        };
+        match self.unclear {
+            true => format!("{times}, unclear"),
+            false => times,
+        }
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// The values' range, such as `17.4 to 74.8 %`; one value where all read alike.
+fn spanned(values: impl Iterator<Item = f64>, unit: &str) -> String {
+    let (low, high) = ends(values);
+    match (number::value(low, unit), number::value(high, unit)) {
+        (low, high) if low == high => high,
+        (_, end) => format!("{} to {end}", number::plain_in(low, unit)),
+    }
+}
+
+/// For each baseline, the arm that differs most from it. The arms of a sweep count together.
 fn contrasts(study: &Study, figure: &FigureStudy) -> Vec<Contrast> {
-    let mut strongest: Vec<(&str, f64, Contrast)> = Vec::new();
+    let mut pairs: Vec<Pair> = Vec::new();
     for cell in &figure.cells {
-        let Some(ratio) = &cell.ratio else { continue };
-        let Some(base) = study.arm(&cell.arm).and_then(|a| a.baseline.as_deref()) else {
+        let (Some(ratio), Some(arm)) = (&cell.ratio, study.arm(&cell.arm)) else {
             continue;
         };
-        let other = figure.cells.iter().find(|c| c.arm == base);
-        let medians = cell
-            .across
-            .as_ref()
-            .zip(other.and_then(|c| c.across.as_ref()));
+        let Some(base) = arm.baseline.as_deref().and_then(|base| study.arm(base)) else {
+            continue;
+        };
+        let other = figure.cells.iter().find(|other| other.arm == base.name);
+        let medians = { cell.across.as_ref() }.zip(other.and_then(|other| other.across.as_ref()));
         let Some((own, other)) = medians else {
             continue;
         };
-        let size = ratio.value.max(f64::MIN_POSITIVE).ln().abs();
-        let unit = &figure.figure.unit;
-        let contrast = Contrast {
-            arm: study.label(&cell.arm).to_string(),
-            value: number::value(own.median, unit),
-            baseline: study.label(base).to_string(),
-            baseline_value: number::value(other.median, unit),
-            factor: factor(ratio.value, ratio.verdict(figure.figure.better)),
+        let pair = Pair {
+            arm: series(arm),
+            baseline: series(base),
+            values: vec![(own.median, other.median, ratio.value)],
+            unclear: ratio.verdict(figure.figure.better) == Verdict::Unclear,
         };
-        match strongest.iter_mut().find(|(known, ..)| *known == base) {
-            Some(known) if known.1 < size => *known = (base, size, contrast),
-            Some(_) => {}
-            None => strongest.push((base, size, contrast)),
+        let same = |known: &&mut Pair| arm.point.is_some() && known.arm == pair.arm;
+        match pairs.iter_mut().find(same) {
+            Some(known) => {
+                known.values.extend(pair.values);
+                known.unclear |= pair.unclear;
+            }
+            None => pairs.push(pair),
         }
     }
-    strongest
-        .into_iter()
-        .map(|(.., contrast)| contrast)
-        .collect()
+    let mut strongest: Vec<Pair> = Vec::new();
+    for pair in pairs {
+        match { strongest.iter_mut() }.find(|known| known.baseline == pair.baseline) {
+            Some(known) if known.distance() < pair.distance() => *known = pair,
+            Some(_) => {}
+            None => strongest.push(pair),
+        }
+    }
+    let unit = &figure.figure.unit;
+    strongest.iter().map(|pair| pair.contrast(unit)).collect()
 }
 
-fn factor(ratio: f64, verdict: Verdict) -> String {
-    let times = match ratio {
-        0.0 => "none at all".to_string(),
-        less if less < 1.0 => format!("{} times less", number::plain(1.0 / less)),
-        more => format!("{} times as much", number::plain(more)),
-    };
-    match verdict {
-        Verdict::Unclear => format!("{times}, unclear"),
-        _ => times,
+/// The label of an arm's series, or of the arm.
+fn series(arm: &ArmStudy) -> &str {
+    match &arm.point {
+        Some(point) if !point.label.is_empty() => &point.label,
+        Some(point) => &point.series,
+        None => &arm.label,
     }
 }
 

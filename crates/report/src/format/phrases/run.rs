@@ -1,6 +1,6 @@
 //! Sentences on the run: its trials, its test bed, and the meaning of its numbers there.
 use crate::format::number;
-use crate::study::{FailedTrial, Setting, Study};
+use crate::study::{ArmStudy, FailedTrial, Setting, Study};
 use protocol::record::{Image, Outcome};
 
 /// The number of repetitions, such as `5 repetitions`.
@@ -67,6 +67,35 @@ pub fn setting(path: &str, setting: &Setting) -> String {
     }
 }
 
+/// The least and the largest value of the machine's setting `name` among the arms; `None` where no arm has one.
+fn swept(study: &Study, name: &str) -> Option<(f64, f64)> {
+    let asked = |arm: &ArmStudy| arm.settings.get(name)?.asked.as_ref()?.parse().ok();
+    let values: Vec<f64> = study.arms.iter().filter_map(asked).collect();
+    let ends = |ends: (f64, f64), value: &f64| (ends.0.min(*value), ends.1.max(*value));
+    let first = *values.first()?;
+    Some(values.iter().fold((first, first), ends))
+}
+
+/// The guests' memory: `256 MiB`, or `256–8,192 MiB` where a sweep changes it.
+pub fn memory(study: &Study) -> String {
+    match swept(study, "machine.memory_mb") {
+        Some((low, high)) => format!("{}\u{a0}MiB", number::range(low, high, "")),
+        None => match study.run.bed.memory_mb {
+            0 => "unknown".to_string(),
+            mb => number::value(mb as f64, "MiB"),
+        },
+    }
+}
+
+/// The guests' CPUs: `1 CPU`, or `1–4 CPUs`.
+pub fn cpus(study: &Study) -> String {
+    match (swept(study, "machine.cpus"), study.run.bed.cpus) {
+        (Some((low, high)), _) => format!("{} CPUs", number::range(low, high, "")),
+        (None, 1) => "1 CPU".to_string(),
+        (None, cpus) => format!("{cpus} CPUs"),
+    }
+}
+
 /// The test bed and the run as names and values.
 pub fn bed(study: &Study) -> Vec<(&'static str, String)> {
     let run = &study.run;
@@ -74,20 +103,30 @@ pub fn bed(study: &Study) -> Vec<(&'static str, String)> {
     if bed.is_this_machine() {
         return machine(study);
     }
-    let none = |x: u64, unit: &str, word: &str| match x {
-        0 => word.to_string(),
-        x => number::value(x as f64, unit),
+    // A sweep of memory has everything else in proportion.
+    let at = match swept(study, "machine.memory_mb") {
+        Some(_) => format!(
+            " at {} of memory",
+            number::value(bed.memory_mb as f64, "MiB")
+        ),
+        None => String::new(),
     };
     let mut rows = vec![
         ("Test bed", bed.name.clone()),
-        ("Memory", none(bed.memory_mb, "MiB", "unknown")),
-        ("CPUs", bed.cpus.to_string()),
-        ("zram swap", none(bed.zram_mb, "MiB", "none")),
+        ("Memory", memory(study)),
+        ("CPUs", cpus(study).replace(" CPUs", "").replace(" CPU", "")),
+        (
+            "zram swap",
+            match bed.zram_mb {
+                0 => "none".into(),
+                mb => format!("{}{at}", number::value(mb as f64, "MiB")),
+            },
+        ),
         (
             "Disk reads",
             match bed.disk_read_bps {
                 0 => "unlimited".into(),
-                bps => number::value(bps as f64 / 1e6, "MB/s"),
+                bps => format!("{}{at}", number::value(bps as f64 / 1e6, "MB/s")),
             },
         ),
         ("Parallel guests", bed.jobs.to_string()),

@@ -62,11 +62,10 @@ impl Page {
         self.heading(&study.run.title);
         let bed = &study.run.bed;
         let place = format!(
-            "{}, {} MiB, {} CPU{}; {}; {}",
+            "{}, {}, {}; {}; {}",
             bed.name,
-            bed.memory_mb,
-            bed.cpus,
-            if bed.cpus == 1 { "" } else { "s" },
+            run::memory(study),
+            run::cpus(study),
             run::repetitions(study),
             number::date(study.run.started)
         );
