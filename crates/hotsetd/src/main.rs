@@ -9,6 +9,7 @@ use hotsetd::os::standard_streams::{complain, print};
 use hotsetd::protect::oom::notifier;
 use hotsetd::runtime::{event_loop, lock_file, restore, startup};
 use hotsetd::telemetry::log::{Level, Log};
+use hotsetd::telemetry::serving;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,12 +23,16 @@ const NO_READER: u8 = 141;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments
-        .next()
-        .is_some_and(|first| first == notifier::OPTION)
-    {
+    let first = arguments.next().unwrap_or_default();
+    if first == notifier::OPTION {
         notifier::run(arguments);
         return ExitCode::SUCCESS;
+    }
+    if first == serving::OPTION {
+        return match serving::run(arguments) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed("status and metrics", &error),
+        };
     }
     let options = Options::parse(std::env::args_os().skip(1)).map_err(|text| {
         complain(format_args!("{text}"));
@@ -101,7 +106,13 @@ fn import_config(path: &Path) -> Result<(), ExitCode> {
 }
 
 fn give_back(options: &Options) -> Result<(), ExitCode> {
-    let config = configuration(options)?;
+    startup::check_root(&options.root).map_err(|error| failed("--root", &error))?;
+    // Of the configuration only the journal's place counts. A mistake elsewhere leaves no knob changed.
+    let (mut config, problems) = file::load_valid(&options.config_path(), options.config.is_some());
+    for problem in problems {
+        complain(format_args!("{problem}; this line is left out"));
+    }
+    options.override_config(&mut config);
     if config.dry_run {
         // Not even the lock is taken: that is a file.
         let mut log = Log::open(config.log, config.verbosity);

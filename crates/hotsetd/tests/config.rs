@@ -222,7 +222,6 @@ fn settings_that_contradict_each_other_have_the_last_line_that_set_one() {
             4,
         ),
         ("[protect]\nclean_min_ratio = 80\n", 2),
-        ("[protect]\nauto_least = 9\nauto_most = 8\n", 3),
         ("[sampling]\nfar_s = 1\nnear_s = 2\n", 3),
     ] {
         let found = problems(text);

@@ -121,8 +121,6 @@ pub struct Rates {
     pub refaults: f64,
     /// Allocations that had to reclaim, a second.
     pub allocstall: f64,
-    /// Free pages that compaction moved into blocks of the huge order or above.
-    pub compacted: f64,
 }
 
 /// The size of the gap between min and low.

@@ -146,8 +146,6 @@ document! {
         pub refaults_per_s: f64,
         /// Allocations that had to reclaim, a second.
         pub allocstalls_per_s: f64,
-        /// Free pages that compaction brought into blocks of the huge order, a second.
-        pub compacted_pages_per_s: f64,
     }
 
     /// A knob of the kernel.

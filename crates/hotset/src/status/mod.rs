@@ -111,6 +111,9 @@ fn unanswered(args: &StatusArgs, error: &io::Error) -> Result<ExitCode> {
             ));
             Ok(ExitCode::from(NO_DAEMON))
         }
+        ErrorKind::PermissionDenied => Err(anyhow!(
+            "{place}: {cause}; root and the members of the group hotset may ask: sudo hotset status"
+        )),
         ErrorKind::InvalidInput => Err(usage!("--socket: {place}: no socket has so long a name")),
         ErrorKind::InvalidData => Err(not_a_status(args, answer::FOREIGN)),
         ErrorKind::WouldBlock | ErrorKind::TimedOut => Err(anyhow!(

@@ -17,8 +17,8 @@ fn each_wrong_option_is_named_and_nothing_runs() {
             "--a: vm.swapiness: this kernel has no such sysctl; did you mean vm.swappiness?",
         ),
         (
-            &["--b", "protect.auto_most=99", "--", "true"],
-            "--b: protect.auto_most: ",
+            &["--b", "protect.tick_ms=999", "--", "true"],
+            "--b: protect.tick_ms: ",
         ),
         (
             &["--b", "none", "--", "no-such-command"],

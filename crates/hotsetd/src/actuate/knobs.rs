@@ -219,6 +219,14 @@ impl KnobWriter {
         .map_err(journal_error)
     }
 
+    /// Leaves a knob to the administrator, with the value that it has.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub fn leave(&mut self, knob: &str) -> Result<(), Error> {
+        self.journal.forget(knob).map_err(journal_error)
+    }
+
     /// Takes note of a knob's value. Returns whether the administrator has written the knob since.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The writes that take long: a node's `reclaim` and `compact` return when the kernel is done, after
-//! seconds on a large machine. A thread of its own makes them, so that the event loop goes on
-//! sampling. Jobs and results go through two bounded channels; an eventfd wakes the event loop.
+//! seconds on a large machine. Threads of their own make them, so that the event loop goes on
+//! sampling. Jobs and results go through bounded channels; an eventfd wakes the event loop.
 use crate::os::fixed_string::Text;
 use rustix::event::EventfdFlags;
 use rustix::fs::{Mode, OFlags};
@@ -45,9 +45,17 @@ pub struct Done {
     pub seconds: f64,
 }
 
-/// The thread, as the event loop sees it.
+impl Job {
+    /// Whether somebody waits for the job: it must not wait for a compaction.
+    fn is_urgent(self) -> bool {
+        matches!(self, Job::ReclaimAnon { .. })
+    }
+}
+
+/// The threads, as the event loop sees them.
 pub struct Worker {
     jobs: SyncSender<Job>,
+    urgent: SyncSender<Job>,
     done: Receiver<Done>,
     /// Readable when `done` has a result.
     ready: Arc<OwnedFd>,
@@ -55,22 +63,26 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts the thread. Signals must be blocked before: the thread inherits the mask.
+    /// Starts two threads, one for urgent jobs. Signals must be blocked before: the threads inherit the mask.
     ///
     /// # Errors
     /// There are no descriptors, or no memory for a thread.
     pub fn start(root: &Path) -> std::io::Result<Worker> {
-        let (jobs, take) = mpsc::sync_channel(MOST_JOBS);
         let (give, done) = mpsc::sync_channel(MOST_JOBS);
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let ready = Arc::new(rustix::event::eventfd(0, flags)?);
-        let (root, signal) = (root.to_owned(), ready.clone());
-        std::thread::Builder::new()
-            .name("hotsetd-work".into())
-            .stack_size(STACK)
-            .spawn(move || work(&root, &take, &give, &signal))?;
+        let start = |name: &str| -> std::io::Result<SyncSender<Job>> {
+            let (jobs, take) = mpsc::sync_channel(MOST_JOBS);
+            let (root, give, signal) = (root.to_owned(), give.clone(), ready.clone());
+            std::thread::Builder::new()
+                .name(name.into())
+                .stack_size(STACK)
+                .spawn(move || work(&root, &take, &give, &signal))?;
+            Ok(jobs)
+        };
         Ok(Worker {
-            jobs,
+            jobs: start("hotsetd-work")?,
+            urgent: start("hotsetd-anon")?,
             done,
             ready,
             under_way: Vec::with_capacity(MOST_JOBS),
@@ -93,7 +105,11 @@ impl Worker {
         if self.under_way.iter().any(like) || self.under_way.len() == MOST_JOBS {
             return false;
         }
-        let sent = self.jobs.try_send(job).is_ok();
+        let queue = match job.is_urgent() {
+            true => &self.urgent,
+            false => &self.jobs,
+        };
+        let sent = queue.try_send(job).is_ok();
         if sent {
             self.under_way.push(job);
         }
@@ -292,8 +308,36 @@ mod tests {
         assert!(worker.under_way.is_empty() && worker.take_done().is_none());
     }
 
+    /// A compaction of a large machine takes seconds.
     #[test]
-    fn the_thread_ends_with_the_worker() {
+    fn anonymous_reclaim_does_not_wait_for_a_compaction() {
+        let root = tempfile::tempdir().unwrap();
+        let node = root.path().join("sys/devices/system/node/node0");
+        std::fs::create_dir_all(&node).unwrap();
+        std::fs::write(node.join("reclaim"), "").unwrap();
+        // Opening a FIFO for writing waits until somebody reads.
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            node.join("compact"),
+            rustix::fs::FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        let mut worker = Worker::start(root.path()).unwrap();
+        assert!(worker.ask(Job::Compact { node: 0 }));
+        let anon = Job::ReclaimAnon {
+            node: 0,
+            bytes: 4096,
+        };
+        assert!(worker.ask(anon));
+        assert_eq!(wait(&mut worker).job, anon);
+        std::fs::read(node.join("compact")).unwrap();
+        assert_eq!(wait(&mut worker).job, Job::Compact { node: 0 });
+    }
+
+    #[test]
+    fn the_threads_end_with_the_worker() {
         let root = tempfile::tempdir().unwrap();
         let worker = Worker::start(root.path()).unwrap();
         let ready = Arc::downgrade(&worker.ready);

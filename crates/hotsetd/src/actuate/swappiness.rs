@@ -97,8 +97,13 @@ impl Swappiness {
             return Ok(change(to, Outcome::Dry { from }));
         }
         let found = self.read(knobs)?;
-        if found != last {
+        // Whoever writes the original again (sysctl --system, Puppet) has changed nothing of their own.
+        if found != last && found != original {
             return self.yield_to(found, knobs);
+        }
+        if found == to {
+            self.last = Some(to);
+            return Ok(None);
         }
         match self.write(to) {
             // An older kernel: its largest value is journaled and written.
@@ -111,7 +116,7 @@ impl Swappiness {
             written => written.map_err(Error::Write)?,
         }
         self.last = Some(to);
-        let from = value(last);
+        let from = value(found);
         Ok(change(to, Outcome::Written { from }))
     }
 
@@ -137,19 +142,28 @@ impl Swappiness {
         let (Some(last), false, false) = (self.last, self.dry, self.yielded) else {
             return Ok(None);
         };
-        match self.read(knobs)? {
-            found if found == last => Ok(None),
-            found => self.yield_to(found, knobs),
+        let found = self.read(knobs)?;
+        if found == last {
+            return Ok(None);
         }
+        if Some(found) == self.original {
+            self.last = Some(found);
+            return Ok(None);
+        }
+        self.yield_to(found, knobs)
     }
 
     fn yield_to(&mut self, found: i64, knobs: &mut KnobWriter) -> Result<Option<Change>, Error> {
         self.yielded = true;
         self.original = None;
         self.last = None;
-        let value = value(found);
-        knobs.observe(SWAPPINESS, &value)?;
-        Ok(change(found, Outcome::Yielded { found: value }))
+        // The journal may list this very value as ours: while armed it lists those that were about to be written.
+        knobs.leave(SWAPPINESS)?;
+        let found = value(found);
+        Ok(Some(Change {
+            to: found,
+            outcome: Outcome::Yielded { found },
+        }))
     }
 
     fn open(&mut self, knobs: &KnobWriter) -> Result<(), Error> {

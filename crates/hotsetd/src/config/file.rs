@@ -43,6 +43,21 @@ pub fn load(path: &Path, named: bool) -> Result<Config, Vec<Problem>> {
 /// # Errors
 /// As [`load`].
 pub fn read(path: &Path, named: bool) -> Result<(Config, Vec<Layer>), Vec<Problem>> {
+    let (config, layers, problems) = read_all(path, named);
+    match problems.is_empty() {
+        true => Ok((config, layers)),
+        false => Err(problems),
+    }
+}
+
+/// The settings that are valid, and all errors.
+#[must_use]
+pub fn load_valid(path: &Path, named: bool) -> (Config, Vec<Problem>) {
+    let (config, _, problems) = read_all(path, named);
+    (config, problems)
+}
+
+fn read_all(path: &Path, named: bool) -> (Config, Vec<Layer>, Vec<Problem>) {
     let mut config = Config::default();
     let mut problems = Vec::new();
     let mut layers = Vec::new();
@@ -74,10 +89,7 @@ pub fn read(path: &Path, named: bool) -> Result<(Config, Vec<Layer>), Vec<Proble
     if problems.is_empty() {
         problems = contradictions(&config, &layers);
     }
-    match problems.is_empty() {
-        true => Ok((config, layers)),
-        false => Err(problems),
-    }
+    (config, layers, problems)
 }
 
 /// The message of the first error of a configuration that is no file yet: an experiment's, for instance.

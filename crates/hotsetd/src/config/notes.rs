@@ -3,7 +3,7 @@ use crate::actuate::knobs;
 use crate::config::check::{shortened, Problem};
 use crate::config::file::Layer;
 use crate::config::settings::Config;
-use crate::protect::oom::rules::{Rule, Rules};
+use crate::protect::oom::rules::{Owner, Rule, Rules};
 use crate::protect::settings::{Kill, When};
 use policy::floors::MOST_PERCENT;
 use policy::victim::Eligibility;
@@ -171,6 +171,11 @@ fn floors(config: &Config, root: &Path, found: &mut Found) {
     }
 }
 
+const ROOT: Owner = Owner {
+    uid: 0,
+    contained: false,
+};
+
 fn kill(kill: &Kill, found: &mut Found) {
     if let Some(hook) = &kill.hook {
         let why = match std::fs::metadata(hook) {
@@ -187,7 +192,7 @@ fn kill(kill: &Kill, found: &mut Found) {
     for rule in &kill.rules.prefer {
         let why = match rule {
             _ if kill.rules.protect.contains(rule) => "it is in protect as well",
-            Rule::Name(name) if Rules::default().of(name, "/", 0) == Eligibility::Never => {
+            Rule::Name(name) if Rules::default().of(name, "/", ROOT) == Eligibility::Never => {
                 "hotsetd never kills it"
             }
             _ => continue,

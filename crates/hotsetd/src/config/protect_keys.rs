@@ -21,12 +21,6 @@ pub(super) const KEYS: &[Key] = &[
     key("protect", "clean_low_ratio", |c, s| {
         floor(s, &mut c.protect.policy.floors.clean_low)
     }),
-    key("protect", "auto_least", |c, s| {
-        s.store_between(0.0, 45.0, &mut c.protect.policy.auto.least)
-    }),
-    key("protect", "auto_most", |c, s| {
-        s.store_between(0.0, 45.0, &mut c.protect.policy.auto.most)
-    }),
     key("protect", "tick_ms", |c, s| {
         c.protect.policy.tick_s = f64::from(s.between::<u32>(1, 100)?) / 1e3;
         Ok(())
@@ -102,12 +96,6 @@ pub(super) fn contradictions(settings: &Settings) -> Vec<Contradiction> {
             });
         }
     }
-    if policy.auto.least > policy.auto.most {
-        found.push(Contradiction {
-            names: ["protect.auto_least", "protect.auto_most"],
-            message: "protect: auto_least is more than auto_most".into(),
-        });
-    }
     found
 }
 
@@ -121,11 +109,10 @@ fn floor(setting: &Setting, into: &mut Size) -> Checked {
     Ok(())
 }
 
-/// `15`, `"15%"`, `"512M"`, `"2G"` or `"auto"`.
+/// `15`, `"15%"`, `"512M"` or `"2G"`.
 fn size(name: &str, value: &Value) -> Result<Size, String> {
-    let wrong = || {
-        format!("{name} = {value}: percent of memory (15 or \"15%\"), \"512M\", \"2G\" or \"auto\"")
-    };
+    let wrong =
+        || format!("{name} = {value}: percent of memory (15 or \"15%\"), \"512M\" or \"2G\"");
     let percent = |percent: f64| match (0.0..=100.0).contains(&percent) {
         true => Ok(Size::Percent(percent)),
         false => Err(format!(
@@ -138,9 +125,6 @@ fn size(name: &str, value: &Value) -> Result<Size, String> {
         Value::String(text) => text.trim(),
         _ => return Err(wrong()),
     };
-    if text == "auto" {
-        return Ok(Size::Auto);
-    }
     if let Some(number) = text.strip_suffix('%') {
         return percent(number.trim().parse().map_err(|_| wrong())?);
     }

@@ -23,7 +23,7 @@ impl FastSampler {
     #[must_use]
     pub fn new(root: &Path, clock: Clock) -> FastSampler {
         let options = Options {
-            sources: sources() | Sources::KNOBS,
+            sources: sources() | Sources::KNOBS | Sources::HUGE,
             ..Options::default()
         };
         let mut fast = FastSampler {
@@ -71,7 +71,8 @@ impl FastSampler {
             let share = unclean as f64 * node.file() as f64 / file.max(1) as f64;
             self.nodes.push(NodeSnapshot {
                 id: node.id,
-                managed: node.managed,
+                // Huge page pools can neither be reclaimed nor be had by anybody else.
+                managed: node.managed.saturating_sub(node.huge),
                 free: node.free,
                 watermarks: node.watermarks,
                 file: node.file(),
@@ -88,9 +89,8 @@ impl FastSampler {
             swapped_out: vmstat.pswpout().unwrap_or(0),
             stolen: vmstat.pgsteal().unwrap_or(0),
             allocstall: vmstat.allocstall().unwrap_or(0),
-            needed_file: vmstat.workingset_activate_file().unwrap_or(0),
-            needed_anon: vmstat.workingset_refault_anon().unwrap_or(0),
             stall_us: sample.psi.memory.some.map(|some| some.total_us),
+            full_us: sample.psi.memory.full.map(|full| full.total_us),
             locked,
         }))
     }

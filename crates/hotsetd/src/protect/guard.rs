@@ -241,14 +241,6 @@ impl Guard {
             return AGAIN_S;
         };
         self.decision = decision;
-        if decision.resized {
-            let found = self.policy.auto();
-            let (clean, anon) = (found.clean, found.anon);
-            let message = format_args!(
-                "auto floors: {clean:.1} % of memory for clean file pages, {anon:.1} % for anonymous pages"
-            );
-            tools.log.line(Level::Forecast, MODULE, message);
-        }
         self.enforce(now_s, tools);
         // Where neither type can be spared, locked pages are the first to go. Exhaustion alone unlocks
         // nothing: a task that takes memory without end would only take the unlocked pages as well.
@@ -301,7 +293,7 @@ impl Guard {
         match &mut self.enforcer {
             Enforcer::Kernel(series) => {
                 let ratios = self.policy.ratios(self.total);
-                series.set(ratios, self.decision.resized, tools);
+                series.set(ratios, tools);
             }
             Enforcer::Hotsetd(steering) => steering.steer(&situation, tools),
         }
@@ -317,6 +309,7 @@ impl Guard {
         };
         let exhaustion = Exhaustion {
             cause,
+            ends_s: decision.ends_s,
             memory_and_swap: self.total + self.swap,
             clean: decision.clean,
             clean_min: decision.floors.clean_min,

@@ -12,7 +12,7 @@ const SYSCTLS: [&str; 4] = [
     "vm.workingset_protection",
 ];
 
-/// The sysctls, set once and again whenever a floor has another size.
+/// The sysctls, set once.
 #[derive(Default)]
 pub struct Series {
     set: bool,
@@ -25,10 +25,9 @@ impl Series {
         knobs.read(SYSCTLS[3]).is_ok()
     }
 
-    /// Sets the sysctls. `ratios`: anon_min, clean_min and clean_low, percent of memory. `resized`: the
-    /// floors have other sizes than at the last sample.
-    pub(super) fn set(&mut self, ratios: [u32; 3], resized: bool, tools: &mut Tools) {
-        if self.set && !resized {
+    /// Sets the sysctls. `ratios`: anon_min, clean_min and clean_low, percent of memory.
+    pub(super) fn set(&mut self, ratios: [u32; 3], tools: &mut Tools) {
+        if self.set {
             return;
         }
         self.set = true;

@@ -10,7 +10,8 @@ use crate::runtime::sd_notify::Notify;
 use crate::runtime::startup;
 use crate::runtime::wake::{Asked, Signals, Timer};
 use crate::telemetry::log::{Level, Log};
-use crate::telemetry::server::{self, Kind, Server};
+use crate::telemetry::server::{Kind, Listeners};
+use crate::telemetry::serving::Serving;
 use rustix::event::epoll;
 use rustix::fd::{AsFd, OwnedFd};
 use std::io;
@@ -21,6 +22,7 @@ const SIGNALS: u64 = 2;
 const PRESSURE: u64 = 3;
 const WORKER: u64 = 4;
 const PROTECTION: u64 = 5;
+const SERVING: u64 = 6;
 /// Samples closer together than this, in seconds, give no rate.
 const CLOSEST_S: f64 = 0.1;
 
@@ -43,7 +45,7 @@ pub fn run(options: &Options, config: Config, mut log: Log) -> io::Result<bool> 
     let mut daemon = Daemon::new(&options.root, config, log)?;
     wakes.watch(&daemon)?;
     let _pressure = startup::watch_pressure(&mut daemon, &wakes.poll, PRESSURE);
-    let mut server = open_server(&mut daemon, &options.root, &wakes.poll);
+    let mut serving = start_serving(&mut daemon, &options.root, &wakes.poll);
     startup::log_start(&mut daemon);
     // The notifier's process is started while there is memory for it.
     startup::start_notifier(&mut daemon);
@@ -59,7 +61,7 @@ pub fn run(options: &Options, config: Config, mut log: Log) -> io::Result<bool> 
     };
     rounds.sample(&mut daemon);
     rounds.notify.send("READY=1");
-    let ended = wakes.serve(&mut daemon, &mut rounds, server.as_mut());
+    let ended = wakes.serve(&mut daemon, &mut rounds, &mut serving);
     rounds.notify.send("STOPPING=1");
     // The knobs are given back even if the loop failed.
     let all = daemon.stop();
@@ -107,7 +109,7 @@ impl Wakes {
         &self,
         daemon: &mut Daemon,
         rounds: &mut Rounds,
-        mut server: Option<&mut Server>,
+        serving: &mut Option<Serving>,
     ) -> io::Result<()> {
         let mut events = Vec::with_capacity(16);
         loop {
@@ -123,61 +125,75 @@ impl Wakes {
             }
             for event in &events {
                 let number = { event.data }.u64();
-                match (number, &mut server) {
-                    (TIMER, _) => {
+                match number {
+                    TIMER => {
                         self.timer.take();
                         daemon.state().counts.wakes_timer += 1;
                         rounds.sample(daemon);
                     }
-                    (PROTECTION, _) => {
+                    PROTECTION => {
                         self.protection_timer.take();
                         rounds.step_protection(daemon);
                     }
-                    (PRESSURE, _) => rounds.answer_pressure(daemon),
-                    (WORKER, _) => daemon.take_done(),
-                    (SIGNALS, _) => match self.signals.take() {
+                    PRESSURE => rounds.answer_pressure(daemon),
+                    WORKER => daemon.take_done(),
+                    SIGNALS => match self.signals.take() {
                         Some(Asked::Stop) => return Ok(()),
                         Some(Asked::Reload) => rounds.reload(daemon),
                         None => {}
                     },
-                    (_, Some(server)) => {
-                        serve_client(server, number, &self.poll, daemon, rounds.sampled_s);
-                    }
-                    (_, None) => {}
+                    SERVING => self.answer(daemon, serving),
+                    _ => {}
                 }
             }
-            if let Some(server) = &mut server {
-                server.tidy(rounds.sampled_s);
-            }
+        }
+    }
+
+    /// Hands a document to the process that serves status and metrics.
+    fn answer(&self, daemon: &mut Daemon, serving: &mut Option<Serving>) {
+        let Some(process) = serving else { return };
+        let alive = process.answer(|kind| match kind {
+            Kind::Status => daemon.status(),
+            Kind::Metrics => daemon.metrics(),
+        });
+        if !alive {
+            let _ = epoll::delete(&self.poll, process.fd());
+            let _ = process.ended();
+            let text = format_args!(
+                "the process that serves status and metrics has ended; the daemon goes on without"
+            );
+            daemon.log().line(Level::Warning, "sockets", text);
+            *serving = None;
         }
     }
 }
 
-/// The sockets; `None` in a dry run.
-fn open_server(daemon: &mut Daemon, root: &Path, poll: &OwnedFd) -> Option<Server> {
+/// Starts the process that serves status and metrics; `None` in a dry run, or where there is nothing to serve.
+fn start_serving(daemon: &mut Daemon, root: &Path, poll: &OwnedFd) -> Option<Serving> {
     let config = daemon.config();
     if config.dry_run {
         return None;
     }
-    let status = config.status.as_deref();
-    let (server, errors) = Server::open(status, &config.metrics, root, poll);
+    let (listeners, errors) = Listeners::open(config.status.as_deref(), &config.metrics, root);
     for error in errors {
         let text = format_args!("{error}; the daemon goes on without this socket");
         daemon.log().line(Level::Warning, "sockets", text);
     }
-    Some(server)
-}
-
-fn serve_client(server: &mut Server, number: u64, poll: &OwnedFd, daemon: &Daemon, now_s: f64) {
-    let answer = |kind| match kind {
-        Kind::Status => daemon.status(),
-        Kind::Metrics => daemon.metrics(),
-    };
-    match number {
-        server::STATUS => server.accept(Kind::Status, now_s, poll, answer),
-        server::METRICS => server.accept(Kind::Metrics, now_s, poll, answer),
-        client => server.serve(client, poll, answer),
+    if listeners.all.is_empty() {
+        return None;
     }
+    let started = std::env::current_exe().and_then(|program| Serving::start(&program, listeners));
+    let started = started.and_then(|serving| {
+        let data = epoll::EventData::new_u64(SERVING);
+        epoll::add(poll, serving.fd(), data, epoll::EventFlags::IN)?;
+        Ok(serving)
+    });
+    started
+        .map_err(|error| {
+            let text = format_args!("no status and no metrics: {error}");
+            daemon.log().line(Level::Warning, "sockets", text);
+        })
+        .ok()
 }
 
 /// The daemon's work at each wake.

@@ -42,14 +42,13 @@ pub fn log_forecast(summary: &Summary, log: &mut Log) {
     let (rates, free) = (&summary.rates, &summary.free_pages);
     let text = format_args!(
         "demand {:.0}, reclaim: kswapd {:.0} (capacity {:.0}), direct {:.0}, proactive {:.0}, \
-         compaction {:.0}, refaults {:.0} pages/s, {:.1} stalls/s; scale factor wanted {} of \
+         refaults {:.0} pages/s, {:.1} stalls/s; scale factor wanted {} of \
          {} to {}, correction {:.2}",
         rates.demand,
         rates.kswapd,
         rates.kswapd_capacity,
         rates.direct,
         rates.proactive,
-        rates.compacted,
         rates.refaults,
         rates.allocstall,
         free.wanted,

@@ -125,6 +125,19 @@ impl Log {
 
     /// Writes a line. A line that cannot be written is lost.
     pub fn line(&mut self, level: Level, module: &str, text: fmt::Arguments) {
+        self.event(level, module, text, "", &[]);
+    }
+
+    /// [`Log::line`] of an event that programs look for. journald gets its `MESSAGE_ID`, 32 hexadecimal digits, and
+    /// `fields`, by names in capitals.
+    pub fn event(
+        &mut self,
+        level: Level,
+        module: &str,
+        text: fmt::Arguments,
+        id: &str,
+        fields: &[(&str, &dyn fmt::Display)],
+    ) {
         if !self.wants(level) {
             return;
         }
@@ -148,11 +161,19 @@ impl Log {
                 send(socket, address, line.as_bytes());
             }
             Sink::Journald(socket, address) => {
-                let line = Text::<1300>::of(format_args!(
+                let mut line = Text::<2500>::of(format_args!(
                     "MESSAGE={module}: {text}\nPRIORITY={priority}\nSYSLOG_IDENTIFIER=hotsetd\n\
                      HOTSET_MODULE={module}\nHOTSET_VERBOSITY={}\n",
                     level as u8
                 ));
+                if !id.is_empty() {
+                    line.put(format_args!("MESSAGE_ID={id}\n"));
+                }
+                for (name, value) in fields {
+                    let mut value = Text::<256>::of(format_args!("{value}"));
+                    value.one_line();
+                    line.put(format_args!("{name}={value}\n"));
+                }
                 send(socket, address, line.as_bytes());
             }
             Sink::Memory(lines) => lines.push(format!("{module}: {text}")),
@@ -349,6 +370,29 @@ mod tests {
             "MESSAGE=sample: one PRIORITY=0\nPRIORITY=4\nSYSLOG_IDENTIFIER=hotsetd\n\
              HOTSET_MODULE=sample\nHOTSET_VERBOSITY=1\n"
         );
+    }
+
+    #[test]
+    fn an_event_has_fields_that_cannot_add_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("log");
+        let reader = std::os::unix::net::UnixDatagram::bind(&place).unwrap();
+        let (fd, address) = socket(place.to_str().unwrap()).unwrap();
+        let mut log = Log::to(Sink::Journald(fd, address), 5);
+        let fields: [(&str, &dyn fmt::Display); 2] =
+            [("HOTSET_PID", &7), ("HOTSET_NAME", &"a\nPRIORITY=0")];
+        log.event(
+            Level::Warning,
+            "protect",
+            format_args!("one"),
+            "ab12",
+            &fields,
+        );
+        let mut bytes = [0; 1024];
+        let length = reader.recv(&mut bytes).unwrap();
+        let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+        let wanted = "MESSAGE_ID=ab12\nHOTSET_PID=7\nHOTSET_NAME=a PRIORITY=0\n";
+        assert!(text.ends_with(wanted), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@ pub mod forecast;
 pub mod log;
 pub mod metrics;
 pub mod server;
+pub mod serving;
 pub mod state;
 pub mod status;
 mod target;

@@ -7,9 +7,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+/// The group that may read the sockets besides root.
+pub const GROUP: &str = "hotset";
 /// Clients at a time. A further one replaces the oldest.
 const MOST_CLIENTS: usize = 8;
-/// Seconds after which a client is dropped at the next sample.
+/// Seconds after which a client is dropped.
 const PATIENCE_S: f64 = 10.0;
 
 /// Where OpenMetrics are served.
@@ -38,42 +40,51 @@ struct Client {
     sent: usize,
 }
 
-/// Both listeners and their clients.
-pub struct Server {
-    listeners: Vec<(Kind, OwnedFd)>,
-    places: Vec<PathBuf>,
-    clients: Vec<Client>,
-    next: u64,
+impl Kind {
+    /// The name of the kind's listener.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Status => "status",
+            Kind::Metrics => "metrics",
+        }
+    }
+
+    /// 0 or 1.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The kind of a [`Kind::number`].
+    #[must_use]
+    pub fn of(number: u8) -> Option<Kind> {
+        [Kind::Status, Kind::Metrics]
+            .into_iter()
+            .find(|kind| kind.number() == number)
+    }
 }
 
-/// The number of the status listener in epoll.
-pub const STATUS: u64 = 1 << 32;
-/// The number of the metrics listener in epoll.
-pub const METRICS: u64 = 2 << 32;
-/// The first number of a client in epoll.
-pub const CLIENTS: u64 = 1 << 40;
+/// The status socket and the metrics' listener. Their files end with this value.
+pub struct Listeners {
+    pub all: Vec<(Kind, OwnedFd)>,
+    places: Vec<PathBuf>,
+}
 
-impl Server {
-    /// Opens the status socket and the metrics' listener, both below `root`. Also returns a message
-    /// for each that could not be opened: the daemon does its work without.
-    pub fn open(
-        status: Option<&Path>,
-        metrics: &Listen,
-        root: &Path,
-        poll: &OwnedFd,
-    ) -> (Server, Vec<String>) {
-        let mut server = Server {
-            listeners: Vec::new(),
+impl Listeners {
+    /// Opens both below `root`. Also returns a message for each that could not be opened: the daemon does its
+    /// work without.
+    pub fn open(status: Option<&Path>, metrics: &Listen, root: &Path) -> (Listeners, Vec<String>) {
+        let mut listeners = Listeners {
+            all: Vec::new(),
             places: Vec::new(),
-            clients: Vec::with_capacity(MOST_CLIENTS),
-            next: CLIENTS,
         };
         let mut wrong = Vec::new();
+        let group = group_of(root);
         if let Some(path) = status {
-            // Every user may read the socket: every user may read the same figures in /proc.
             let path = below(root, path);
-            match server.unix(&path) {
-                Ok(fd) => server.add(Kind::Status, fd, poll),
+            match listeners.unix(&path, group) {
+                Ok(fd) => listeners.all.push((Kind::Status, fd)),
                 Err(error) => wrong.push(format!("status socket {}: {error}", path.display())),
             }
         }
@@ -81,19 +92,20 @@ impl Server {
             Listen::Nowhere => None,
             Listen::Unix(path) => {
                 let path = below(root, path);
-                Some((format!("{}", path.display()), server.unix(&path)))
+                Some((format!("{}", path.display()), listeners.unix(&path, group)))
             }
             Listen::Loopback(address) => Some((address.to_string(), loopback(address))),
         };
         match opened {
-            Some((_, Ok(fd))) => server.add(Kind::Metrics, fd, poll),
+            Some((_, Ok(fd))) => listeners.all.push((Kind::Metrics, fd)),
             Some((place, Err(error))) => wrong.push(format!("metrics at {place}: {error}")),
             None => {}
         }
-        (server, wrong)
+        (listeners, wrong)
     }
 
-    fn unix(&mut self, path: &Path) -> io::Result<OwnedFd> {
+    /// A socket for root and `group`: the documents name other users' processes and files.
+    fn unix(&mut self, path: &Path, group: Option<u32>) -> io::Result<OwnedFd> {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }
@@ -111,10 +123,74 @@ impl Server {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         rustix::net::bind(&fd, &SocketAddrUnix::new(path)?)?;
-        rustix::net::listen(&fd, 8)?;
-        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
         self.places.push(path.to_owned());
+        std::os::unix::fs::chown(path, None, group)?;
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o660))?;
+        rustix::net::listen(&fd, 8)?;
         Ok(fd)
+    }
+}
+
+impl Drop for Listeners {
+    fn drop(&mut self) {
+        for place in &self.places {
+            let _ = std::fs::remove_file(place);
+        }
+    }
+}
+
+/// The id of the group [`GROUP`], where the machine has one.
+fn group_of(root: &Path) -> Option<u32> {
+    let groups = std::fs::read_to_string(root.join("etc/group")).ok()?;
+    let line = groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        (fields.next() == Some(GROUP)).then(|| fields.nth(1))
+    })?;
+    line?.parse().ok()
+}
+
+/// All listeners and their clients.
+pub struct Server {
+    listeners: Vec<(Kind, OwnedFd)>,
+    clients: Vec<Client>,
+    next: u64,
+}
+
+/// The number of the status listener in epoll.
+const STATUS: u64 = 1 << 32;
+/// The number of the metrics listener in epoll.
+const METRICS: u64 = 2 << 32;
+/// The first number of a client in epoll.
+const CLIENTS: u64 = 1 << 40;
+
+impl Server {
+    /// Serves `listeners`, all of whose events come by `poll`.
+    #[must_use]
+    pub fn new(listeners: Vec<(Kind, OwnedFd)>, poll: &OwnedFd) -> Server {
+        let mut server = Server {
+            listeners: Vec::new(),
+            clients: Vec::with_capacity(MOST_CLIENTS),
+            next: CLIENTS,
+        };
+        for (kind, fd) in listeners {
+            server.add(kind, fd, poll);
+        }
+        server
+    }
+
+    /// Answers the event `number` of a listener or client. `respond` makes the document.
+    pub fn answer(
+        &mut self,
+        number: u64,
+        now_s: f64,
+        poll: &OwnedFd,
+        respond: impl FnMut(Kind) -> Vec<u8>,
+    ) {
+        match number {
+            STATUS => self.accept(Kind::Status, now_s, poll, respond),
+            METRICS => self.accept(Kind::Metrics, now_s, poll, respond),
+            client => self.serve(client, poll, respond),
+        }
     }
 
     fn add(&mut self, kind: Kind, fd: OwnedFd, poll: &OwnedFd) {
@@ -128,7 +204,7 @@ impl Server {
     }
 
     /// Accepts one client. `respond` makes the answer.
-    pub fn accept(
+    fn accept(
         &mut self,
         kind: Kind,
         now_s: f64,
@@ -139,7 +215,6 @@ impl Server {
             return;
         };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        // One client a round: many clients must not delay the samples.
         let Ok(fd) = rustix::net::accept_with(listener, flags) else {
             return;
         };
@@ -174,7 +249,7 @@ impl Server {
     }
 
     /// Serves a client that can be read from or written to.
-    pub fn serve(&mut self, number: u64, poll: &OwnedFd, mut respond: impl FnMut(Kind) -> Vec<u8>) {
+    fn serve(&mut self, number: u64, poll: &OwnedFd, mut respond: impl FnMut(Kind) -> Vec<u8>) {
         let Some(at) = self
             .clients
             .iter()
@@ -206,14 +281,6 @@ impl Server {
     pub fn tidy(&mut self, now_s: f64) {
         self.clients
             .retain(|client| now_s - client.since_s < PATIENCE_S);
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        for place in &self.places {
-            let _ = std::fs::remove_file(place);
-        }
     }
 }
 

@@ -102,7 +102,6 @@ fn rates(rates: &policy::Rates) -> Rates {
         kswapd_capacity_pages_per_s: rates.kswapd_capacity,
         refaults_per_s: rates.refaults,
         allocstalls_per_s: rates.allocstall,
-        compacted_pages_per_s: rates.compacted,
     }
 }
 

@@ -11,11 +11,15 @@ pub struct FakeProcess {
     uid: u32,
     anon: Option<u64>,
     swap: u64,
+    shared: u64,
+    tables: u64,
+    groups: usize,
+    contained: bool,
     adj: i32,
     cgroup: String,
     killed: bool,
     young: bool,
-    maps: &'static str,
+    maps: String,
 }
 
 impl FakeProcess {
@@ -28,11 +32,15 @@ impl FakeProcess {
             uid: 1000,
             anon: Some(0),
             swap: 0,
+            shared: 0,
+            tables: 0,
+            groups: 0,
+            contained: false,
             adj: 0,
             cgroup: "/user.slice/user-1000.slice/app.slice".to_owned(),
             killed: false,
             young: false,
-            maps: "",
+            maps: String::new(),
         }
     }
 
@@ -45,6 +53,33 @@ impl FakeProcess {
 
     pub fn swap(self, swap: u64) -> FakeProcess {
         FakeProcess { swap, ..self }
+    }
+
+    /// Memory of memfd and MAP_SHARED, bytes.
+    pub fn shared(self, shared: u64) -> FakeProcess {
+        FakeProcess { shared, ..self }
+    }
+
+    /// Page tables, bytes.
+    pub fn tables(self, tables: u64) -> FakeProcess {
+        FakeProcess { tables, ..self }
+    }
+
+    /// Belongs to so many groups.
+    pub fn groups(self, groups: usize) -> FakeProcess {
+        FakeProcess { groups, ..self }
+    }
+
+    pub fn uid(self, uid: u32) -> FakeProcess {
+        FakeProcess { uid, ..self }
+    }
+
+    /// Lives in a namespace of pids.
+    pub fn contained(self) -> FakeProcess {
+        FakeProcess {
+            contained: true,
+            ..self
+        }
     }
 
     pub fn adj(self, adj: i32) -> FakeProcess {
@@ -83,8 +118,11 @@ impl FakeProcess {
     }
 
     /// The text of /proc/PID/maps.
-    pub fn maps(self, maps: &'static str) -> FakeProcess {
-        FakeProcess { maps, ..self }
+    pub fn maps(self, maps: &str) -> FakeProcess {
+        FakeProcess {
+            maps: maps.to_owned(),
+            ..self
+        }
     }
 
     pub fn kernel_thread(self) -> FakeProcess {
@@ -97,23 +135,28 @@ impl FakeProcess {
         let put = |file: &str, text: &str| machine.put(&format!("proc/{pid}/{file}"), text);
         let memory = self.anon.map_or(String::new(), |anon| {
             format!(
-                "VmRSS:\t{} kB\nRssAnon:\t{} kB\nVmSwap:\t{} kB\n",
-                (anon >> 10) + 9_999,
+                "VmRSS:\t{} kB\nRssAnon:\t{} kB\nRssFile:\t9999 kB\nRssShmem:\t{} kB\n\
+                 VmPTE:\t{} kB\nVmSwap:\t{} kB\n",
+                ((anon + self.shared) >> 10) + 9_999,
                 anon >> 10,
+                self.shared >> 10,
+                self.tables >> 10,
                 self.swap >> 10
             )
         });
+        let groups = "1000000 ".repeat(self.groups);
+        let inner = if self.contained { "\t7" } else { "" };
         let pending = u64::from(self.killed) << 8;
         put(
             "status",
             &format!(
                 "Name:\t{name}\nState:\tS (sleeping)\nPid:\t{pid}\nPPid:\t{}\nUid:\t{}\t0\t0\t0\n\
-                 {memory}SigPnd:\t{pending:016x}\nShdPnd:\t0000000000000000\n",
+                 Groups:\t{groups}\nNSpid:\t{pid}{inner}\n{memory}SigPnd:\t{pending:016x}\nShdPnd:\t0000000000000000\n",
                 self.parent, self.uid
             ),
         );
         let start = if self.young { u64::MAX / 2 } else { 1000 };
-        put("maps", self.maps);
+        put("maps", &self.maps);
         // The name could be mistaken for fields.
         put(
             "stat",

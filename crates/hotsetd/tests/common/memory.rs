@@ -13,6 +13,8 @@ pub struct Memory {
     pub swap_free: u64,
     pub swapped_out: u64,
     pub stolen: u64,
+    /// Pages of the huge page pools.
+    pub huge: u64,
 }
 
 impl Memory {
@@ -27,6 +29,7 @@ impl Memory {
             swap_free: 200_000,
             swapped_out: 0,
             stolen: 0,
+            huge: 0,
         }
     }
 
@@ -41,9 +44,10 @@ impl Memory {
         }
     }
 
-    /// A task takes memory, and reclaim keeps up.
+    /// A task takes memory, at 80 MB a second of ten-millisecond steps, and reclaim takes the file pages for it.
     pub fn take(&mut self, machine: &FakeMachine) {
         self.stolen += 1_000;
+        self.file = self.file.saturating_sub(200);
         self.write(machine);
     }
 
@@ -89,11 +93,13 @@ impl Memory {
                 "MemTotal: {} kB\nMemFree: {} kB\nActive: 0 kB\nInactive: 0 kB\nUnevictable: 0 kB\n\
                  SwapTotal: {} kB\nSwapFree: {} kB\nSlab: 100000 kB\nSReclaimable: 60000 kB\n\
                  SUnreclaim: 40000 kB\nKernelStack: 5000 kB\nPageTables: 5000 kB\n\
-                 VmallocUsed: 0 kB\nHugePages_Total: 0\nHugepagesize: 2048 kB\n",
+                 VmallocUsed: 0 kB\nHugePages_Total: {}\nHugepagesize: 2048 kB\nHugetlb: {} kB\n",
                 MANAGED * 4,
                 self.free * 4,
                 self.swap_total * 4,
-                self.swap_free * 4
+                self.swap_free * 4,
+                self.huge / 512,
+                self.huge * 4
             ),
         );
     }

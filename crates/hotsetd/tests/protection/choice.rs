@@ -95,7 +95,7 @@ fn a_process_that_is_dying_already_is_waited_for() {
         .write(&machine);
     let memory = Memory::exhausted(&machine);
     let mut fixture = Fixture::new(machine, memory, config());
-    fixture.take(40);
+    fixture.take(100);
     assert!(fixture.protection().exhausted);
     assert_eq!(fixture.kills(), 0);
 }
@@ -112,4 +112,71 @@ fn another_killer_is_in_the_status_and_once_in_the_log() {
     let lines = fixture.daemon.log().lines().iter();
     let named = lines.filter(|line| line.contains("earlyoom"));
     assert_eq!(named.count(), 1);
+}
+
+/// The victim's name where memory is exhausted beside fifty small programs and these processes.
+fn victim_among(processes: &[FakeProcess]) -> String {
+    let machine = session();
+    for process in processes {
+        process.write(&machine);
+    }
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take_until_kill();
+    fixture.protection().last_victim.unwrap().name
+}
+
+#[test]
+fn shared_memory_and_page_tables_count_and_so_does_a_user_of_thousands_of_groups() {
+    let memfd = FakeProcess::new(5000, "memfd").shared(700_000_000);
+    assert_eq!(victim_among(&[memfd]), "memfd");
+    let tables = FakeProcess::new(5000, "tables").tables(700_000_000);
+    assert_eq!(victim_among(&[tables]), "tables");
+    for groups in [1_300, 65_536] {
+        let many = FakeProcess::new(5000, "groups")
+            .groups(groups)
+            .memory(700_000_000);
+        assert_eq!(victim_among(&[many]), "groups");
+    }
+}
+
+#[test]
+fn a_hog_is_not_spared_by_a_name_that_it_has_taken() {
+    for name in ["sshd", "X", "hotsetd", "systemd"] {
+        let hog = FakeProcess::new(5000, name).memory(900_000_000);
+        assert_eq!(victim_among(&[hog]), name);
+    }
+    let slice = "/user.slice/user-1000.slice/user@1000.service/session.slice/x.scope";
+    let hog = FakeProcess::new(5000, "hog")
+        .cgroup(slice)
+        .memory(900_000_000);
+    assert_eq!(victim_among(&[hog]), "hog");
+    let root = FakeProcess::new(5000, "sshd")
+        .uid(0)
+        .contained()
+        .memory(900_000_000);
+    assert_eq!(victim_among(&[root]), "sshd");
+    // The real one is spared, and so is a session beside a larger program of its user.
+    let real = FakeProcess::new(5000, "sshd").uid(0).memory(900_000_000);
+    let browser = FakeProcess::new(5001, "browser").memory(700_000_000);
+    assert_eq!(victim_among(&[real, browser]), "browser");
+}
+
+/// Twenty processes have had their SIGKILL for long: a file server is dead.
+#[test]
+fn processes_that_hang_in_the_kernel_are_passed_over() {
+    let machine = session();
+    for pid in 5000..5020 {
+        FakeProcess::new(pid, "hangs")
+            .memory(800_000_000)
+            .dying()
+            .write(&machine);
+    }
+    FakeProcess::new(6000, "hog")
+        .memory(700_000_000)
+        .write(&machine);
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take_until_kill();
+    assert_eq!(fixture.protection().last_victim.unwrap().name, "hog");
 }

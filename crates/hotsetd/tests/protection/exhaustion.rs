@@ -36,6 +36,47 @@ fn nobody_is_chosen_while_clean_pages_are_above_their_floor() {
     assert_eq!(fixture.kills(), 0);
 }
 
+/// 86% of memory is anonymous for good, there is no swap, and a program streams a file through the rest.
+#[test]
+fn nobody_is_chosen_on_a_healthy_machine_that_is_past_its_floor() {
+    let machine = with_hog();
+    let memory = Memory {
+        anon: 860_000,
+        file: 100_000,
+        swap_total: 0,
+        swap_free: 0,
+        ..Memory::exhausted(&machine)
+    };
+    let mut fixture = Fixture::new(machine, memory, config());
+    for _ in 0..1000 {
+        fixture.memory.stolen += 1_000;
+        fixture.write_memory();
+        fixture.step();
+    }
+    assert_eq!(fixture.kills(), 0);
+    // The same machine with a program that takes memory.
+    fixture.take_until_kill();
+}
+
+/// A floor is a share of memory that somebody else can have.
+#[test]
+fn huge_page_pools_are_no_part_of_a_floor() {
+    let machine = with_hog();
+    let memory = Memory {
+        huge: 850_000,
+        anon: 60_000,
+        file: 60_000,
+        swap_total: 0,
+        swap_free: 0,
+        ..Memory::exhausted(&machine)
+    };
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take(100);
+    assert_eq!(fixture.kills(), 0);
+    assert!(fixture.protection().clean_min_bytes < 25_000 * 4096);
+    fixture.take_until_kill();
+}
+
 #[test]
 fn nobody_is_chosen_while_nobody_takes_memory() {
     let machine = with_hog();

@@ -5,6 +5,7 @@ use crate::fake_process::FakeProcess;
 use crate::fixture::{config, Fixture};
 use crate::memory::Memory;
 use status::LockedFiles;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 const BUDGET: u64 = 300 << 10;
@@ -33,10 +34,12 @@ impl Fixture {
 fn with_shared_library() -> Fixture {
     let machine = FakeMachine::new();
     machine.put("lib.so", &"x".repeat(1 << 20));
+    let inode = std::fs::metadata(machine.path("lib.so")).unwrap().ino();
+    let maps = format!("1-2 r-xp 0 08:01 {inode} /lib.so\n");
     for pid in [10, 11] {
         FakeProcess::new(pid, "program")
             .memory(9_000_000)
-            .maps("1-2 r-xp 0 08:01 7 /lib.so\n")
+            .maps(&maps)
             .write(&machine);
     }
     let mut config = config();

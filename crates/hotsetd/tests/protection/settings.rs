@@ -19,7 +19,7 @@ fn read(text: &str) -> Result<Config, Vec<Problem>> {
 #[test]
 fn every_kind_of_setting_is_taken() {
     let config = read(
-        "[protect]\nworkingset_protection = true\nanon_min_ratio = \"auto\"\n\
+        "[protect]\nworkingset_protection = true\nanon_min_ratio = 12\n\
          clean_min_ratio = \"512M\"\nclean_low_ratio = \"7.5%\"\nlock_mb = 64\n\
          [protect.kill]\nwhen = \"always\"\nprefer = [\"cc1*\", \"uid:1000\"]\n\
          [protect.cgroups]\n\"user.slice\" = \"min\"\n",
@@ -27,7 +27,7 @@ fn every_kind_of_setting_is_taken() {
     let protect = config.unwrap().protect;
     assert!(protect.policy.enabled);
     let floors = protect.policy.floors;
-    assert_eq!(floors.anon_min, Size::Auto);
+    assert_eq!(floors.anon_min, Size::Percent(12.0));
     assert_eq!(floors.clean_min, Size::Bytes(512 << 20));
     assert_eq!(floors.clean_low, Size::Percent(7.5));
     assert_eq!(protect.lock_bytes, 64 << 20);
@@ -84,11 +84,6 @@ fn a_wrong_setting_is_refused_with_its_line_and_name() {
             "[protect]\nanon_min_ratio = 50\nclean_min_ratio = 41\n",
             3,
             "clean_min_ratio 41",
-        ),
-        (
-            "[protect]\nauto_least = 9\nauto_most = 8\n",
-            3,
-            "auto_least",
         ),
         (
             "[protect]\nrealtime_priority = 100\n",

@@ -6,6 +6,8 @@
 //! * zram's swap has room left while its pool finds no page.
 //! * Free pages stay near the watermarks on every machine with a page cache.
 //! * PSI may be off, and it is up to 2 s old.
+//! * A floor may be broken for good on a healthy machine, whose programs simply are that large. A stream then
+//!   goes through what is left, and does no harm. So a shortage alone is no exhaustion: see [`Harm`].
 use crate::protection::floors::Pages;
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 
@@ -40,13 +42,65 @@ const TRICKLE: u64 = 64;
 /// (`MAX_RECLAIM_RETRIES` in mm/internal.h).
 const IN_VAIN: u64 = 16;
 
+/// A shortage is harm where memory would end within so many seconds, at the rate at which it shrinks. A floor that
+/// lasts longer leaves people the time to see it.
+const SOON_S: f64 = 60.0;
+/// That rate is an average over so many seconds. So a program that starts, and takes less than a twelfth of what is
+/// left (`RATE_S / SOON_S`), is no exhaustion.
+const RATE_S: f64 = 5.0;
+/// A shortage is harm where all tasks waited for memory for this share of [`WAITED_S`].
+const WAITED: f64 = 0.5;
+/// Seconds: PSI is brought up to date every 2 s.
+const WAITED_S: f64 = 5.0;
+
+/// Whether a shortage does harm: memory ends soon, or no task gets on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Harm {
+    /// Time and pages that could still be given out, at the last snapshot.
+    last: Option<(f64, u64)>,
+    /// Pages a second by which they shrink.
+    rate: f64,
+    /// Time and PSI's counter, at most [`WAITED_S`] ago.
+    waited: Option<(f64, u64)>,
+}
+
+impl Harm {
+    fn observe(&mut self, seen: &Snapshot, whole: &NodeSnapshot) -> bool {
+        // Dirty pages count, and so do locked ones: neither a writer nor a stream uses up anything.
+        let room = whole.free + whole.file + seen.locked + seen.swap_free;
+        if let Some((then_s, before)) = self.last.replace((seen.now_s, room)) {
+            let elapsed_s = (seen.now_s - then_s).max(1e-4);
+            let now = (before as f64 - room as f64) / elapsed_s;
+            let weight = (-elapsed_s / RATE_S).exp();
+            self.rate = (self.rate * weight + now * (1.0 - weight)).max(0.0);
+        }
+        let left = (whole.free + whole.clean() + seen.swap_free) as f64;
+        (self.rate > 0.0 && left <= self.rate * SOON_S) || self.all_waited(seen)
+    }
+
+    fn all_waited(&mut self, seen: &Snapshot) -> bool {
+        let Some(full) = seen.full_us else {
+            return false;
+        };
+        let (then_s, before) = *self.waited.get_or_insert((seen.now_s, full));
+        let lasted_s = seen.now_s - then_s;
+        if lasted_s < WAITED_S {
+            return false;
+        }
+        let waited_s = full.saturating_sub(before) as f64 / 1e6;
+        if lasted_s >= 1.5 * WAITED_S {
+            self.waited = None;
+        }
+        waited_s >= WAITED * lasted_s
+    }
+}
+
 /// The counters when the shortage began.
 #[derive(Clone, Copy, Debug)]
 struct Shortage {
     at_s: f64,
     /// Snapshots that have shown the shortage.
     snapshots: u32,
-    stolen: u64,
     allocstall: u64,
     swapped_out: u64,
     stall_us: Option<u64>,
@@ -57,7 +111,6 @@ impl Shortage {
         Shortage {
             at_s: seen.now_s,
             snapshots: 0,
-            stolen: seen.stolen,
             allocstall: seen.allocstall,
             swapped_out: seen.swapped_out,
             stall_us: seen.stall_us,
@@ -84,6 +137,7 @@ pub struct UsedDuringKill {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exhaustion {
     shortage: Option<Shortage>,
+    harm: Harm,
     last_s: f64,
     /// The first value of PSI's counter.
     psi_first: Option<u64>,
@@ -112,6 +166,7 @@ impl Exhaustion {
             self.psi_moves |= stall > first;
         }
         let whole = seen.whole();
+        let harm = self.harm.observe(seen, &whole);
         // kswapd stops at high: a snapshot that finds free pages there finds a shortage.
         let short = whole.free < whole.watermarks.high + whole.watermarks.gap();
         let broken = is_broken(seen, &whole, floors, used);
@@ -125,11 +180,7 @@ impl Exhaustion {
         let shortage = self.shortage.get_or_insert(Shortage::begun(seen));
         shortage.snapshots += 1;
         let shortage = *shortage;
-        // A machine that stands still at its floor harms nobody: something must be taking memory.
-        let taken = seen.stolen > shortage.stolen
-            || seen.allocstall > shortage.allocstall
-            || whole.free < whole.watermarks.min;
-        if !taken || shortage.snapshots < LEAST_SNAPSHOTS {
+        if !harm || shortage.snapshots < LEAST_SNAPSHOTS {
             return None;
         }
         let full = swap_is_full(seen, page_size) || seen.swap_free <= used.swap;

@@ -14,8 +14,6 @@ pub enum Size {
     Percent(f64),
     /// Bytes of the whole machine. Each node gets its share.
     Bytes(u64),
-    /// Sized by refaults and stalls; see [`crate::auto_floor`].
-    Auto,
 }
 
 /// The floors. Their names are those of the kernel series' sysctls.
@@ -39,13 +37,6 @@ impl Default for Floors {
     }
 }
 
-/// The values that [`Size::Auto`] has now. Percent of memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Auto {
-    pub anon: f64,
-    pub clean: f64,
-}
-
 /// Floors of one node or of the whole machine. Pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
@@ -57,15 +48,15 @@ pub struct Pages {
 impl Floors {
     /// The floors of a node that manages `managed` of the machine's `total` pages.
     #[must_use]
-    pub fn pages(&self, managed: u64, total: u64, page_size: u64, auto: Auto) -> Pages {
-        let pages = |size: Size, auto: f64| {
-            let percent = percent(size, total, page_size, auto);
+    pub fn pages(&self, managed: u64, total: u64, page_size: u64) -> Pages {
+        let pages = |size: Size| {
+            let percent = percent(size, total, page_size);
             (managed as f64 * percent / 100.0) as u64
         };
         let mut pages = Pages {
-            anon_min: pages(self.anon_min, auto.anon),
-            clean_min: pages(self.clean_min, auto.clean),
-            clean_low: pages(self.clean_low, auto.clean),
+            anon_min: pages(self.anon_min),
+            clean_min: pages(self.clean_min),
+            clean_low: pages(self.clean_low),
         };
         // Floors in bytes may add up to more than the machine has.
         let most = (managed as f64 * MOST_PERCENT / 100.0) as u64;
@@ -86,29 +77,21 @@ impl Floors {
             Size::Bytes(bytes) => {
                 bytes as f64 / (total.max(1) as f64 * page_size.max(1) as f64) * 100.0
             }
-            Size::Auto => 0.0,
         };
         let both = percent(self.anon_min) + percent(self.clean_min);
         (both > MOST_PERCENT).then_some(both)
     }
-
-    /// Whether one of the floors is [`Size::Auto`].
-    #[must_use]
-    pub fn any_auto(&self) -> bool {
-        [self.anon_min, self.clean_min, self.clean_low].contains(&Size::Auto)
-    }
 }
 
-/// A floor in percent of the machine's `total` pages; `auto` is the value of [`Size::Auto`].
+/// A floor in percent of the machine's `total` pages.
 #[must_use]
-pub fn percent(size: Size, total: u64, page_size: u64, auto: f64) -> f64 {
+pub fn percent(size: Size, total: u64, page_size: u64) -> f64 {
     match size {
         Size::Percent(percent) => percent.clamp(0.0, 100.0),
         Size::Bytes(bytes) => {
             let pages = bytes as f64 / page_size.max(1) as f64;
             (pages / total.max(1) as f64 * 100.0).clamp(0.0, 100.0)
         }
-        Size::Auto => auto,
     }
 }
 

@@ -1,11 +1,10 @@
 //! Protection as a whole: a snapshot in, a decision and the time of the next snapshot out. Pure:
 //! nothing is allocated.
 use crate::protection::anon_reclaim::AnonReclaim;
-use crate::protection::auto_floor::{AutoFloor, Bounds, Type};
 use crate::protection::exhaustion::{
     swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
 };
-use crate::protection::floors::{clean_line, percent, Auto, Floors, Pages};
+use crate::protection::floors::{clean_line, percent, Floors, Pages};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
 
@@ -15,8 +14,6 @@ pub struct Config {
     /// `workingset_protection`: on or off.
     pub enabled: bool,
     pub floors: Floors,
-    /// Bounds of a floor that is `auto`.
-    pub auto: Bounds,
     /// Seconds between two snapshots while memory is near the floor or the watermarks.
     pub tick_s: f64,
     /// The highest rate at which memory is expected to be taken, bytes a second. It bounds the time to
@@ -31,7 +28,6 @@ impl Default for Config {
         Config {
             enabled: false,
             floors: Floors::default(),
-            auto: Bounds::default(),
             tick_s: 0.005,
             fastest: 1 << 30,
             anon_reclaim: true,
@@ -47,6 +43,8 @@ pub struct Outcome {
     pub both: bool,
     /// Memory is exhausted: a process must be killed.
     pub exhausted: Option<Cause>,
+    /// Seconds until memory ends at the present rate.
+    pub ends_s: f64,
     /// A kill may become due: the candidates should be known.
     pub brewing: bool,
     /// A kill may be due any moment, and only a kill can help. The cost of snapshots does not count.
@@ -63,8 +61,6 @@ pub struct Outcome {
     pub anon: u64,
     /// Pages until steering or a kill may be due.
     pub distance: u64,
-    /// An `auto` floor has changed.
-    pub resized: bool,
 }
 
 /// Snapshots are at most so many seconds apart.
@@ -103,8 +99,6 @@ pub struct Protect {
     steering: Steering,
     exhaustion: Exhaustion,
     anon_reclaim: AnonReclaim,
-    auto_anon: AutoFloor,
-    auto_clean: AutoFloor,
     /// Bytes a second at which free and clean memory shrank, at their fastest of late.
     rate: f64,
     /// Bytes a second at which free memory, clean memory and swap shrink together at present. Reads of
@@ -120,8 +114,6 @@ impl Protect {
     #[must_use]
     pub fn new(config: Config, page_size: u64) -> Protect {
         Protect {
-            auto_anon: AutoFloor::new(Type::Anon, config.auto),
-            auto_clean: AutoFloor::new(Type::Clean, config.auto),
             pace_s: config.tick_s,
             kill_s: 0.0,
             config,
@@ -140,26 +132,13 @@ impl Protect {
         &self.config
     }
 
-    /// The present values of `auto` floors.
-    #[must_use]
-    pub fn auto(&self) -> Auto {
-        Auto {
-            anon: self.auto_anon.percent(),
-            clean: self.auto_clean.percent(),
-        }
-    }
-
     /// The floors in whole percent, as the kernel series' sysctls take them: vm.anon_min_ratio,
     /// vm.clean_min_ratio, vm.clean_low_ratio.
     #[must_use]
     pub fn ratios(&self, total: u64) -> [u32; 3] {
-        let (floors, auto) = (&self.config.floors, self.auto());
-        [
-            (floors.anon_min, auto.anon),
-            (floors.clean_min, auto.clean),
-            (floors.clean_low, auto.clean),
-        ]
-        .map(|(size, auto)| percent(size, total, self.page_size, auto).round() as u32)
+        let floors = &self.config.floors;
+        [floors.anon_min, floors.clean_min, floors.clean_low]
+            .map(|size| percent(size, total, self.page_size).round() as u32)
     }
 
     /// Begins to watch for exhaustion anew, because a process was killed. The kill took `took_s`.
@@ -190,13 +169,22 @@ impl Protect {
         ((bytes / self.page_size as f64) as u64).min(most - clean_min)
     }
 
+    /// Seconds until free memory, clean pages and swap are gone at the present rate.
+    fn ends_s(&self, seen: &Snapshot, whole: &NodeSnapshot) -> f64 {
+        let left = (whole.free + whole.clean() + seen.swap_free) * self.page_size;
+        match self.recent > 0.0 {
+            true => left as f64 / self.recent,
+            false => f64::INFINITY,
+        }
+    }
+
     /// Decides on one snapshot.
     pub fn decide(&mut self, seen: &Snapshot) -> Outcome {
         let whole = seen.whole();
-        let (config, page_size, auto) = (&self.config, self.page_size, self.auto());
+        let (config, page_size) = (&self.config, self.page_size);
         let floors_of = |node: &NodeSnapshot| {
             let floors = &config.floors;
-            floors.pages(node.managed, whole.managed, page_size, auto)
+            floors.pages(node.managed, whole.managed, page_size)
         };
         let floors = floors_of(&whole);
         let steered = self.steering.decide(seen, floors_of);
@@ -214,16 +202,12 @@ impl Protect {
             }
             _ => None,
         };
-        let mut resized = false;
-        if config.floors.any_auto() {
-            resized |= self.auto_anon.observe(seen, steered.to == Steer::File);
-            resized |= self.auto_clean.observe(seen, steered.to == Steer::Anon);
-        }
         let next_s = self.next_s(seen, &whole, steered.distance);
         Outcome {
             steer: steered.to,
             both: steered.both,
             exhausted,
+            ends_s: self.ends_s(seen, &whole),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
             pressing: self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors),
             reclaim_anon,
@@ -232,7 +216,6 @@ impl Protect {
             clean: whole.clean() + seen.locked,
             anon: whole.anon,
             distance: steered.distance,
-            resized,
         }
     }
 

@@ -18,14 +18,11 @@ pub struct Snapshot<'a> {
     pub stolen: u64,
     /// Allocations that had to reclaim.
     pub allocstall: u64,
-    /// `workingset_activate_file`: file pages read again within a refault distance that memory holds.
-    /// They belong to the working set. A stream's pages do not.
-    pub needed_file: u64,
-    /// `workingset_refault_anon`: pages read back from swap.
-    pub needed_anon: u64,
     /// PSI `some` of memory, microseconds; `None` where PSI is off. The kernel brings it up to date
     /// every 2 s only (`PSI_FREQ` in kernel/sched/psi.c).
     pub stall_us: Option<u64>,
+    /// PSI `full` of memory, microseconds: no task could run.
+    pub full_us: Option<u64>,
     /// File pages that the daemon holds locked. They are on no list that reclaim scans.
     pub locked: u64,
 }
@@ -35,7 +32,7 @@ pub struct Snapshot<'a> {
 pub struct NodeSnapshot {
     /// The kernel's node number.
     pub id: u32,
-    /// Pages that the buddy allocator manages.
+    /// Pages that the buddy allocator manages, but for huge page pools.
     pub managed: u64,
     /// Free pages.
     pub free: u64,

@@ -17,14 +17,15 @@ fn exhausted(
     let mut tick = 0;
     while f64::from(tick) * 0.005 <= for_s {
         let now_s = f64::from(tick) * 0.005;
+        // Memory is taken at 2 GB/s.
         let mut one = NodeSnapshot {
             free: 4_500,
-            file: 140_000,
+            file: 149_000u64.saturating_sub(2_500 * u64::from(tick as u32)),
             ..node()
         };
         let mut seen = Snapshot {
             now_s,
-            stolen: u64::from(tick as u32) * 100,
+            stolen: u64::from(tick as u32) * 2_500,
             ..snapshot(&[])
         };
         see(now_s, &mut seen, &mut one);
@@ -42,9 +43,9 @@ fn exhausted(
 }
 
 #[test]
-fn exhaustion_is_decided_within_20_ms() {
+fn exhaustion_is_decided_within_50_ms() {
     let (at_s, cause) = exhausted(1.0, |_, _, _| {}).unwrap();
-    assert!(at_s <= 0.02, "{at_s}");
+    assert!(at_s <= 0.05, "{at_s}");
     assert_eq!(cause, Cause::SwapFull);
     let swapless = exhausted(1.0, |_, seen, _| seen.swap_total = 0);
     assert!(swapless.is_some());
@@ -57,7 +58,33 @@ fn no_single_sign_is_exhaustion() {
     };
     none("much is free", &|_, _, node| node.free = 100_000);
     none("clean pages enough", &|_, _, node| node.file = 160_000);
-    none("no memory is taken", &|_, seen, _| seen.stolen = 7);
+    none("a stream goes through what is left", &|_, _, node| {
+        node.file = 140_000
+    });
+    none(
+        "a program starts and takes a fifteenth of what is left",
+        &|now_s, _, node| {
+            node.file = 140_000 - ((now_s - 1.0) * 200_000.0).clamp(0.0, 9_000.0) as u64;
+        },
+    );
+    none(
+        "a program grows, and would for a minute yet",
+        &|now_s, _, node| {
+            node.file = 140_000 - (now_s * 2_000.0) as u64;
+        },
+    );
+    none("a writer has dirtied the cache", &|now_s, _, node| {
+        node.file = 140_000;
+        node.unclean = ((now_s * 500_000.0) as u64).min(30_000);
+    });
+    none(
+        "some tasks wait, and others get on",
+        &|now_s, seen, node| {
+            node.file = 140_000;
+            seen.stall_us = Some((now_s * 900_000.0) as u64);
+            seen.full_us = Some((now_s * 400_000.0) as u64);
+        },
+    );
     none("swap has room and takes", &|now_s, seen, _| {
         seen.swap_free = 50_000;
         seen.swapped_out = (now_s * 1000.0) as u64;
@@ -77,7 +104,7 @@ fn no_single_sign_is_exhaustion() {
     // PSI moves and shows that no task waits, and dirty pages will be clean.
     let quiet = exhausted(2.0, |now_s, seen, node| {
         seen.stall_us = Some(10);
-        (node.file, node.unclean) = (400_000, 260_000);
+        (node.file, node.unclean) = (400_000 - (now_s * 100_000.0) as u64, 260_000);
         if now_s < 0.05 {
             seen.stall_us = Some(5);
             node.free = 100_000;
@@ -88,8 +115,8 @@ fn no_single_sign_is_exhaustion() {
 
 #[test]
 fn dirty_pages_and_stuck_swap_are_waited_for_up_to_a_second() {
-    let (at_s, _) = exhausted(5.0, |_, _, node| {
-        (node.file, node.unclean) = (400_000, 260_000);
+    let (at_s, _) = exhausted(5.0, |now_s, _, node| {
+        (node.file, node.unclean) = (400_000 - (now_s * 100_000.0) as u64, 260_000);
     })
     .unwrap();
     assert!((0.5..1.0).contains(&at_s), "{at_s}");
@@ -104,6 +131,17 @@ fn dirty_pages_and_stuck_swap_are_waited_for_up_to_a_second() {
     assert!(empty.is_some());
 }
 
+#[test]
+fn a_machine_on_which_no_task_gets_on_is_exhausted_though_nothing_shrinks() {
+    let (at_s, _) = exhausted(10.0, |now_s, seen, node| {
+        node.file = 140_000;
+        // PSI is brought up to date every 2 s.
+        seen.full_us = Some(((now_s / 2.0).floor() * 1_800_000.0) as u64);
+    })
+    .unwrap();
+    assert!((5.0..8.0).contains(&at_s), "{at_s}");
+}
+
 /// With half of the floor gone and a swap that takes no pages, the kernel kills once the rest is gone.
 #[test]
 fn a_deep_breach_shortens_the_wait_where_swap_takes_nothing() {
@@ -114,14 +152,14 @@ fn a_deep_breach_shortens_the_wait_where_swap_takes_nothing() {
             seen.allocstall = (now_s * reclaims_a_second) as u64;
             // PSI is brought up to date every 2 s, and once before.
             seen.stall_us = Some(5 + u64::from(now_s > 0.01));
-            (node.file, node.free) = (left, 4_500);
+            node.file = left.saturating_sub((now_s * 100_000.0) as u64);
         })
     };
     let (at_s, cause) = breach(30_000, 50.0, 1000.0).unwrap();
     assert_eq!(cause, Cause::SwapStuck);
     assert!((0.05..0.2).contains(&at_s), "{at_s}");
     let (at_s, _) = breach(60_000, 50.0, 1000.0).unwrap();
-    assert!((0.2..0.3).contains(&at_s), "{at_s}");
+    assert!((0.1..0.25).contains(&at_s), "{at_s}");
     // The wait is the usual one where swap takes pages, where nothing reclaims in vain, and where the
     // floor is hardly broken.
     assert_eq!(breach(30_000, 300.0, 1000.0), None);
@@ -160,7 +198,7 @@ fn swap_that_is_used_up_during_a_kill_counts_as_full() {
         (0..4000u64).find_map(|tick| {
             let nodes = [NodeSnapshot {
                 free: 4_500,
-                file: 140_000,
+                file: 8_000,
                 ..node()
             }];
             let seen = Snapshot {

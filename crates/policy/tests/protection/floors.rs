@@ -1,21 +1,17 @@
 //! The sizes of floors.
-use policy::floors::{Auto, Floors, Pages, Size};
+use policy::floors::{Floors, Pages, Size};
 
 const PAGE: u64 = 4096;
-const AUTO: Auto = Auto {
-    anon: 3.0,
-    clean: 8.0,
-};
 
 #[test]
-fn a_node_gets_its_share_of_floors_in_percent_bytes_and_auto() {
+fn a_node_gets_its_share_of_floors_in_percent_and_bytes() {
     let floors = Floors {
         anon_min: Size::Percent(10.0),
         clean_min: Size::Bytes(1000 * PAGE),
-        clean_low: Size::Auto,
+        clean_low: Size::Percent(8.0),
     };
     // The node has a quarter of the machine.
-    let found = floors.pages(5_000, 20_000, PAGE, AUTO);
+    let found = floors.pages(5_000, 20_000, PAGE);
     let wanted = Pages {
         anon_min: 500,
         clean_min: 250,
@@ -28,6 +24,6 @@ fn a_node_gets_its_share_of_floors_in_percent_bytes_and_auto() {
         clean_min: Size::Bytes(u64::MAX),
         ..floors
     };
-    let found = all.pages(5_000, 20_000, PAGE, AUTO);
+    let found = all.pages(5_000, 20_000, PAGE);
     assert!(found.anon_min + found.clean_min <= 4_500, "{found:?}");
 }

@@ -1,6 +1,5 @@
 //! Protection of the working set, on snapshots that each test makes.
 mod anon_reclaim;
-mod auto_floor;
 mod breach;
 mod exhaustion;
 mod floors;

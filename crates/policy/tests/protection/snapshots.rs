@@ -1,5 +1,5 @@
 //! A node that is nearly short of memory, and a snapshot of it.
-use policy::floors::{Auto, Floors, Pages};
+use policy::floors::{Floors, Pages};
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::Watermarks;
 
@@ -31,5 +31,5 @@ pub fn snapshot(nodes: &[NodeSnapshot]) -> Snapshot<'_> {
 
 /// The default floors of that node, pages.
 pub fn pages() -> Pages {
-    Floors::default().pages(1_000_000, 1_000_000, 4096, Auto::default())
+    Floors::default().pages(1_000_000, 1_000_000, 4096)
 }

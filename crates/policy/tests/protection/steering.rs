@@ -1,6 +1,6 @@
 //! Steering of reclaim.
 use super::snapshots::{node, pages, snapshot};
-use policy::floors::{Auto, Floors};
+use policy::floors::Floors;
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::steering::{Steer, Steering};
 
@@ -21,9 +21,7 @@ fn a_node_below_its_own_floor_is_enough_to_steer() {
         ..node()
     };
     let decided = |nodes: &[NodeSnapshot]| {
-        let floors = |node: &NodeSnapshot| {
-            Floors::default().pages(node.managed, 1_100_000, PAGE, Auto::default())
-        };
+        let floors = |node: &NodeSnapshot| Floors::default().pages(node.managed, 1_100_000, PAGE);
         Steering::default().decide(&snapshot(nodes), floors).to
     };
     assert_eq!(decided(&[large, small]), Steer::Anon);

@@ -1,5 +1,6 @@
 //! The choice of the process to kill.
-use policy::victim::{choose, Candidate, Choice, Eligibility, Storm};
+use policy::storm::find_bonds;
+use policy::victim::{choose, Candidate, Choice, Eligibility};
 
 const PAGE: u64 = 4096;
 
@@ -20,9 +21,14 @@ fn one(pid: i32, name: &str, mb: u64) -> Candidate {
 
 const TOTAL: u64 = 1 << 20;
 
+fn choice(list: &[Candidate]) -> Choice {
+    choose(&mut list.to_vec(), TOTAL, PAGE)
+}
+
 fn chosen(list: &[Candidate]) -> Option<i32> {
-    match choose(list, TOTAL, PAGE) {
-        Choice::One(at) | Choice::Storm(at) => Some(list[at].pid),
+    match choice(list) {
+        Choice::One(one) => Some(one.pid),
+        Choice::Storm(storm) => Some(storm.head.pid),
         Choice::Wait(_) | Choice::Nobody => None,
     }
 }
@@ -71,7 +77,7 @@ fn a_preferred_process_goes_first_if_it_is_large_enough() {
 #[test]
 fn small_processes_are_not_worth_a_kill() {
     let list: Vec<_> = (10..60).map(|pid| one(pid, "small", 1)).collect();
-    assert_eq!(choose(&list, TOTAL, PAGE), Choice::Nobody);
+    assert_eq!(choice(&list), Choice::Nobody);
 }
 
 #[test]
@@ -89,11 +95,10 @@ fn a_storm_is_chosen_as_a_whole_without_older_processes_of_its_name() {
         });
     }
     list.push(one(500, "editor", 300));
-    let Choice::Storm(at) = choose(&list, TOTAL, PAGE) else {
-        panic!("{:?}", choose(&list, TOTAL, PAGE));
+    let Choice::Storm(storm) = choice(&list) else {
+        panic!("{:?}", choice(&list));
     };
-    let storm = Storm::of(&list[at], &list);
-    let members: Vec<_> = list.iter().filter(|one| storm.has(one, TOTAL)).collect();
+    let members: Vec<_> = list.iter().filter(|one| storm.has(one)).collect();
     assert_eq!(members.len(), 201);
     assert!(members.iter().all(|one| one.pid >= 99 && one.pid < 300));
     // A process that is larger than the storm is the culprit.
@@ -112,8 +117,102 @@ fn a_storm_is_chosen_as_a_whole_without_older_processes_of_its_name() {
 fn a_dying_process_that_holds_memory_is_waited_for() {
     let mut list = vec![one(10, "a", 900), one(11, "b", 50)];
     list[1].dying = true;
-    assert_eq!(choose(&list, TOTAL, PAGE), Choice::Wait(1));
+    assert_eq!(choice(&list), Choice::Wait(list[1]));
     // A dying process that holds nothing is not waited for.
     list[1].memory = 1;
     assert_eq!(chosen(&list), Some(10));
+}
+
+/// Each child has a session, a name and even a cgroup of its own.
+#[test]
+fn a_storm_in_disguise_is_chosen_as_a_whole_with_its_parent() {
+    for cgroups in [false, true] {
+        let mut list = vec![one(10, "editor", 300), one(11, "shell", 3)];
+        list.push(one(99, "spawner", 1));
+        for pid in 1000..1400 {
+            list.push(Candidate {
+                parent: 99,
+                session: pid,
+                cgroup: if cgroups { pid as u64 } else { 7 },
+                growth: 2 << 8,
+                ..one(pid, &format!("w{pid}"), 2)
+            });
+        }
+        // Another user starts as many small programs, and none of them is in the storm.
+        for pid in 2000..2020 {
+            list.push(Candidate {
+                uid: 1001,
+                growth: 2 << 8,
+                ..one(pid, "cc1", 2)
+            });
+        }
+        let Choice::Storm(storm) = choice(&list) else {
+            panic!("{:?}", choice(&list));
+        };
+        find_bonds(&mut list);
+        let members: Vec<_> = list.iter().filter(|one| storm.has(one)).collect();
+        assert_eq!(members.len(), 401);
+        assert!(members.iter().all(|one| (99..1400).contains(&one.pid)));
+    }
+}
+
+#[test]
+fn thirty_thousand_processes_are_judged_without_comparing_each_with_each() {
+    let list: Vec<_> = (1000..31_000)
+        .map(|pid| Candidate {
+            session: pid,
+            growth: 1 << 8,
+            ..one(pid, &format!("w{pid}"), 1)
+        })
+        .collect();
+    // Comparing all pairs would be 9e8 comparisons for each of three bonds.
+    let begun = std::time::Instant::now();
+    assert!(matches!(choice(&list), Choice::Storm(_)));
+    println!("{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_name_spares_a_process_only_while_its_user_has_a_larger_one() {
+    let spared = |pid, name: &str, mb| Candidate {
+        eligibility: Eligibility::Last,
+        ..one(pid, name, mb)
+    };
+    let mut list = vec![spared(10, "gnome-shell", 300), one(11, "browser", 900)];
+    assert_eq!(chosen(&list), Some(11));
+    // A hog with that name is the largest, and goes first; then the browser, and not the real one.
+    list.push(spared(12, "gnome-shell", 2000));
+    assert_eq!(chosen(&list), Some(12));
+    // Processes of other users do not count.
+    list.push(Candidate {
+        uid: 0,
+        eligibility: Eligibility::Never,
+        ..one(13, "database", 3000)
+    });
+    assert_eq!(chosen(&list), Some(12));
+    // A storm under such a name is a storm.
+    list.truncate(2);
+    list.extend((100..600).map(|pid| Candidate {
+        growth: 3 << 8,
+        ..spared(pid, "sshd", 3)
+    }));
+    let Choice::Storm(storm) = choice(&list) else {
+        panic!("{:?}", choice(&list));
+    };
+    assert_eq!(list.iter().filter(|one| storm.has(one)).count(), 500);
+}
+
+/// A session begins: fifty programs of one name start beside a hog, all in one cgroup.
+#[test]
+fn a_hog_does_not_make_a_storm_of_those_that_start_beside_it() {
+    let mut list: Vec<_> = (100..150)
+        .map(|pid| Candidate {
+            growth: 2 << 8,
+            ..one(pid, "worker", 2)
+        })
+        .collect();
+    list.push(Candidate {
+        growth: 60 << 8,
+        ..one(200, "hog", 60)
+    });
+    assert_eq!(chosen(&list), Some(200));
 }

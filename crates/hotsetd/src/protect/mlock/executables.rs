@@ -2,8 +2,12 @@
 //!
 //! A file is as hot as the number of processes that have it mapped to be executed. When the pages of a
 //! shared file are gone, all programs that share it stall.
+//!
+//! Only files of the superuser are locked: nobody else can bring memory into the lock by files of their own. A
+//! process whose cgroup has a limit does not count, because locked pages stay charged to their cgroup.
+use super::limits::Limits;
 use crate::os::fixed_string::Text;
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::mm::{mlock_with, mmap, munmap, MapFlags, MlockFlags, ProtFlags};
 use std::collections::BTreeMap;
@@ -14,6 +18,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executable {
     pub path: PathBuf,
+    pub inode: u64,
     /// Processes that have the file mapped to be executed.
     pub users: u32,
 }
@@ -21,7 +26,8 @@ pub struct Executable {
 /// Reads /proc/PID/maps of all processes below `root`. The hottest file comes first.
 #[must_use]
 pub fn mapped(root: &Path) -> Vec<Executable> {
-    let mut users: BTreeMap<String, u32> = BTreeMap::new();
+    let mut users: BTreeMap<(String, u64), u32> = BTreeMap::new();
+    let mut limits = Limits::new(root);
     for entry in std::fs::read_dir(root.join("proc"))
         .into_iter()
         .flatten()
@@ -38,17 +44,21 @@ pub fn mapped(root: &Path) -> Vec<Executable> {
         let Ok(text) = std::fs::read_to_string(entry.path().join("maps")) else {
             continue;
         };
-        let mut seen: Vec<&str> = text.lines().filter_map(executable).collect();
+        let mut seen: Vec<(&str, u64)> = text.lines().filter_map(executable).collect();
+        if seen.is_empty() || limits.has_one(&entry.path()) {
+            continue;
+        }
         seen.sort_unstable();
         seen.dedup();
-        for path in seen {
-            *users.entry(path.to_owned()).or_default() += 1;
+        for (path, inode) in seen {
+            *users.entry((path.to_owned(), inode)).or_default() += 1;
         }
     }
     let mut hot: Vec<Executable> = users
         .into_iter()
-        .map(|(path, users)| Executable {
+        .map(|((path, inode), users)| Executable {
             path: path.into(),
+            inode,
             users,
         })
         .collect();
@@ -56,14 +66,15 @@ pub fn mapped(root: &Path) -> Vec<Executable> {
     hot
 }
 
-/// The file of a line of maps, if the file is mapped to be executed and still has a name.
-fn executable(line: &str) -> Option<&str> {
+/// The file of a line of maps and its inode, if the file is mapped to be executed and still has a name.
+fn executable(line: &str) -> Option<(&str, u64)> {
     let mut fields = line.splitn(6, ' ');
     let permissions = fields.nth(1)?;
-    let path = fields.nth(3)?.trim_start();
+    let inode = fields.nth(2)?.parse().ok()?;
+    let path = fields.next()?.trim_start();
     let there =
         path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
-    (permissions.contains('x') && there).then_some(path)
+    (permissions.contains('x') && there).then_some((path, inode))
 }
 
 /// A locked part of a file. Dropping it unlocks the part.
@@ -136,28 +147,39 @@ fn map(file: &OwnedFd, path: &Path, begin: u64, length: usize) -> rustix::io::Re
 const GAP: usize = 4;
 /// Ranges of one file, at most: the kernel keeps a mapping for each.
 const RANGES: usize = 256;
+/// Bytes of a file that are looked at, from its beginning on. A sparse file may have many terabytes.
+const LOOKED_AT: usize = 1 << 30;
 
-/// Locks the pages of `path` that are in memory now, up to `budget` bytes. `None`: no page is in memory.
+/// Locks the pages of a file that are in memory now, up to `budget` bytes. `None`: no page is in memory, or the file is
+/// not the superuser's, or another one by now.
 ///
 /// # Errors
 /// When the file cannot be opened or mapped, or locking is refused (RLIMIT_MEMLOCK).
 pub fn lock(
     root: &Path,
-    path: &Path,
+    hot: &Executable,
     budget: u64,
     page: usize,
 ) -> rustix::io::Result<Option<Locked>> {
-    let place = Text::<1024>::of(format_args!("{}{}", root.display(), path.display()));
-    // NONBLOCK: opening a FIFO does not block.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOATIME;
-    let open = |flags| rustix::fs::open(place.as_str(), flags, Mode::empty());
-    let file = open(flags).or_else(|_| open(flags.difference(OFlags::NOATIME)))?;
-    let stat = rustix::fs::fstat(&file)?;
-    let length = usize::try_from(stat.st_size).unwrap_or(0);
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || length == 0 {
+    let place = Text::<1024>::of(format_args!("{}{}", root.display(), hot.path.display()));
+    // The path is one of the process's, whose root and links may be others. O_PATH opens nothing that acts when it
+    // is opened, as a device does.
+    let found = rustix::fs::open(
+        place.as_str(),
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let stat = rustix::fs::fstat(&found)?;
+    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let length = usize::try_from(stat.st_size).unwrap_or(0).min(LOOKED_AT);
+    if !regular || length == 0 || stat.st_ino != hot.inode || stat.st_uid != 0 {
         return Ok(None);
     }
-    map_and_lock(&file, path, length, budget, page)
+    let place = Text::<64>::of(format_args!("/proc/self/fd/{}", found.as_raw_fd()));
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOATIME;
+    let open = |flags| rustix::fs::open(place.as_str(), flags, Mode::empty());
+    let file = open(flags).or_else(|_| open(flags.difference(OFlags::NOATIME)))?;
+    map_and_lock(&file, &hot.path, length, budget, page)
 }
 
 fn map_and_lock(
@@ -239,6 +261,7 @@ fn ranges(resident: &[u8]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn ranges_bridge_small_gaps_and_no_large_ones() {
@@ -249,7 +272,7 @@ mod tests {
     #[test]
     fn only_executable_mappings_of_named_files_count() {
         let line = "7f00-7f10 r-xp 00001000 08:01 42                         /usr/lib/lib c.so.6";
-        assert_eq!(executable(line), Some("/usr/lib/lib c.so.6"));
+        assert_eq!(executable(line), Some(("/usr/lib/lib c.so.6", 42)));
         for line in [
             "7f00-7f10 r--p 00001000 08:01 42    /usr/lib/libc.so.6",
             "7f00-7f10 r-xp 00001000 08:01 42    /usr/lib/libc.so.6 (deleted)",
@@ -304,10 +327,48 @@ mod tests {
         };
         let root = Path::new("");
         let budget = (16 * page) as u64;
-        let locked = lock(root, &file, budget, page).unwrap().unwrap();
+        let mut hot = Executable {
+            path: file.clone(),
+            inode: std::fs::metadata(&file).unwrap().ino(),
+            users: 2,
+        };
+        require_superuser();
+        let locked = lock(root, &hot, budget, page).unwrap().unwrap();
         assert_eq!(locked.bytes, budget);
         assert_eq!(locked_kib(), 16 * page / 1024);
         drop(locked);
         assert_eq!(locked_kib(), 0);
+        hot.inode += 1;
+        assert!(lock(root, &hot, budget, page).unwrap().is_none());
+    }
+
+    fn require_superuser() {
+        assert!(
+            rustix::process::geteuid().is_root(),
+            "run this test as root"
+        );
+    }
+
+    /// A sparse file of 16 TB: a byte for each of its pages would be 4 GiB.
+    #[test]
+    fn of_a_sparse_file_and_of_somebody_elses_nothing_or_little_is_looked_at() {
+        require_superuser();
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let file = folder.path().join("file");
+        std::fs::File::create(&file)
+            .and_then(|file| file.set_len(15 << 40))
+            .unwrap();
+        let page = rustix::param::page_size();
+        let hot = Executable {
+            path: file.clone(),
+            inode: std::fs::metadata(&file).unwrap().ino(),
+            users: 2,
+        };
+        let root = Path::new("");
+        assert!(lock(root, &hot, 1 << 30, page).unwrap().is_none());
+        std::fs::write(&file, vec![7u8; 64 * page]).unwrap();
+        assert!(lock(root, &hot, 1 << 30, page).unwrap().is_some());
+        std::os::unix::fs::chown(&file, Some(1000), None).unwrap();
+        assert!(lock(root, &hot, 1 << 30, page).unwrap().is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! Hot data: parts of files that programs read again and again, locked in memory.
 use super::executables::{lock_part, Locked};
+use super::limits::Limits;
 use super::read_events::{remove_stale_instance, ReadEvent, ReadEvents};
 use policy::stack_distance::{Part, ReadHistory, PART};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -155,9 +156,20 @@ impl HotData {
     }
 }
 
-/// The file among those that a thread has open. `None`: the thread has ended, or has closed the file.
+/// The inode in a text of /proc/TID/fdinfo.
+fn inode_of(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("ino:"))?;
+    line.trim().parse().ok()
+}
+
+/// The file among those that a thread has open. `None`: the thread has ended, has closed the file, or belongs to a
+/// cgroup with a limit.
 fn find(root: &Path, ((major, minor), inode): Name, tid: u32) -> Option<Found> {
-    let folder = root.join(format!("proc/{tid}/fd"));
+    let thread = root.join(format!("proc/{tid}"));
+    if Limits::new(root).has_one(&thread) {
+        return None;
+    }
+    let folder = thread.join("fd");
     let is_it = |stat: &Stat| {
         stat.st_ino == inode && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
     };
@@ -166,6 +178,12 @@ fn find(root: &Path, ((major, minor), inode): Name, tid: u32) -> Option<Found> {
     let mut best: Option<(bool, PathBuf)> = None;
     for entry in std::fs::read_dir(folder).ok()?.flatten() {
         let place = entry.path();
+        // stat(2) of a file on a dead server never returns. fdinfo asks nobody (Linux 5.14).
+        let told = std::fs::read_to_string(thread.join("fdinfo").join(entry.file_name()));
+        let told = told.ok().and_then(|text| inode_of(&text));
+        if told.is_some_and(|told| told != inode) {
+            continue;
+        }
         let Ok(stat) = rustix::fs::statat(rustix::fs::CWD, &place, AtFlags::empty()) else {
             continue;
         };

@@ -11,7 +11,8 @@ use crate::telemetry::log::{Level, Log};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Seconds between searches for executables and libraries.
 const EVERY_S: f64 = 60.0;
@@ -27,6 +28,8 @@ const FILES: usize = 512;
 const USERS: u32 = 2;
 /// The thread's nice value. The pages that it locks are needed while everybody wants the CPU.
 const NICE: i32 = -10;
+/// How long the end of the thread is waited for.
+const END: Duration = Duration::from_secs(2);
 
 /// A file with locked pages, for the status document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,6 +59,7 @@ struct Shared {
 pub struct Locker {
     shared: Arc<Shared>,
     budget: u64,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Locker {
@@ -107,11 +111,15 @@ impl Locker {
             ..Shared::default()
         });
         let (mine, root) = (Arc::clone(&shared), root.to_owned());
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("hotsetd-lock".into())
             .stack_size(256 << 10)
             .spawn(move || work(&mine, &root, budget, page as usize))?;
-        Ok(Locker { shared, budget })
+        Ok(Locker {
+            shared,
+            budget,
+            thread: Some(thread),
+        })
     }
 
     /// Bytes that may be locked.
@@ -171,6 +179,19 @@ impl Drop for Locker {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.let_go();
         self.shared.wake.notify_one();
+        // The next locker needs the kernel's trace instance. A thread that hangs in a dead file system is left behind.
+        let Some(thread) = self.thread.take() else {
+            return;
+        };
+        let begun = Instant::now();
+        while !thread.is_finished() {
+            if begun.elapsed() > END {
+                return;
+            }
+            self.shared.wake.notify_one();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = thread.join();
     }
 }
 
@@ -260,7 +281,7 @@ fn fill(shared: &Shared, root: &Path, budget: u64, page: usize) {
             break;
         }
         // A file that cannot be locked leaves its room to the next.
-        if let Ok(Some(part)) = lock(root, &hot.path, left, page) {
+        if let Ok(Some(part)) = lock(root, hot, left, page) {
             left -= part.bytes.min(left);
             fresh.push((part, hot.users));
         }
@@ -274,6 +295,7 @@ fn fill(shared: &Shared, root: &Path, budget: u64, page: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     fn until(goal: &str, is: impl Fn() -> bool) {
         for _ in 0..500 {
@@ -288,12 +310,14 @@ mod tests {
     /// A machine whose two processes share a library.
     fn root() -> tempfile::TempDir {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        std::fs::write(root.path().join("lib.so"), vec![1u8; 1 << 20]).unwrap();
+        let inode = std::fs::metadata(root.path().join("lib.so")).unwrap().ino();
+        let maps = format!("1-2 r-xp 0 08:01 {inode} /lib.so\n");
         for pid in ["10", "11"] {
             let folder = root.path().join("proc").join(pid);
             std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("maps"), "1-2 r-xp 0 08:01 7 /lib.so\n").unwrap();
+            std::fs::write(folder.join("maps"), &maps).unwrap();
         }
-        std::fs::write(root.path().join("lib.so"), vec![1u8; 1 << 20]).unwrap();
         root
     }
 

@@ -35,6 +35,8 @@ impl Mode {
 #[derive(Clone, Copy, Debug)]
 pub struct Exhaustion {
     pub cause: Cause,
+    /// Seconds until memory ends, at the rate at which it shrinks.
+    pub ends_s: f64,
     /// All memory and swap of the machine.
     pub memory_and_swap: u64,
     /// Clean file pages.
@@ -61,6 +63,9 @@ impl Exhaustion {
         ))
     }
 }
+
+/// The MESSAGE_ID of a kill in journald.
+const KILL_ID: &str = "7c2d9b1e64f34a5c8e0f3ab1d96a20c7";
 
 /// The last kill.
 #[derive(Clone, Copy, Debug)]
@@ -172,7 +177,8 @@ impl KillController {
     ) -> Option<f64> {
         let killer = self.killer.as_mut()?;
         let wrong = condition(&["kill"]);
-        match killer.kill(now_s, exhaustion.memory_and_swap, exhaustion.page_size) {
+        let (ends_s, total) = (exhaustion.ends_s, exhaustion.memory_and_swap);
+        match killer.kill(now_s, ends_s, total, exhaustion.page_size) {
             Killed::Waiting => None,
             Killed::Nobody => {
                 let message = format_args!(
@@ -199,6 +205,11 @@ impl KillController {
                 tools.log.warn(now_s, wrong, MODULE, message);
                 None
             }
+            Killed::Insisted(pid) => {
+                let message = format_args!("process {pid} has not ended when asked: killed");
+                tools.log.line(Level::Warning, MODULE, message);
+                None
+            }
             Killed::Done(victim) => {
                 self.report(victim, exhaustion, tools);
                 Some(f64::from(victim.took_us) / 1e6)
@@ -211,9 +222,10 @@ impl KillController {
             true => self.counts.dry_run += 1,
             false => self.counts.kills += 1,
         }
-        let verb = match victim.dry_run {
-            true => "would kill",
-            false => "killed",
+        let verb = match (victim.dry_run, victim.asked) {
+            (true, _) => "would kill",
+            (false, true) => "asked to end",
+            (false, false) => "killed",
         };
         let action = Text::of(format_args!("{verb} {} ({})", victim.name, victim.pid));
         let reason = exhaustion.reason();
@@ -224,7 +236,19 @@ impl KillController {
             exhaustion.mib(victim.score.max(0) as u64),
             victim.took_us,
         );
-        tools.log.line(Level::Warning, MODULE, message);
+        let bytes = victim.memory * exhaustion.page_size;
+        let fields: [(&str, &dyn std::fmt::Display); 7] = [
+            ("HOTSET_PID", &victim.pid),
+            ("HOTSET_UID", &victim.uid),
+            ("HOTSET_NAME", &victim.name),
+            ("HOTSET_CGROUP", &victim.cgroup),
+            ("HOTSET_COUNT", &victim.count),
+            ("HOTSET_BYTES", &bytes),
+            ("HOTSET_REASON", &reason),
+        ];
+        tools
+            .log
+            .event(Level::Warning, MODULE, message, KILL_ID, &fields);
         let freed = format_args!("{mib} MiB in {count} processes");
         tools.remember(action, reason.as_str(), freed);
         if let Some(notifier) = &self.notifier {

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io::{self, BufRead};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -55,6 +56,9 @@ impl Notifier {
     /// # Errors
     /// `AGAIN` when the pipe is full: the process has not yet read earlier notices.
     pub fn send(&self, victim: &Victim, cause: Cause, page_size: u64) -> Result<(), Errno> {
+        // A tab in a name would make another field of the rest.
+        let mut name = victim.name;
+        name.one_line();
         let mut line = Text::<256>::of(format_args!(
             "{}\t{}\t{}\t{}\t{}\t{}\t{cause:?}",
             victim.pid,
@@ -62,7 +66,7 @@ impl Notifier {
             victim.count,
             victim.memory * page_size,
             u8::from(victim.dry_run),
-            victim.name,
+            name,
         ));
         line.one_line_of_fields();
         line.put(format_args!("\n"));
@@ -140,23 +144,22 @@ impl Notice<'_> {
             _ => format!("hotset would have ended {name}, which holds {mib} MiB (dry run)"),
         };
         for entry in std::fs::read_dir(users).into_iter().flatten().flatten() {
+            // Only the user may look into the folder. So notify-send finds out whether there is a bus.
             let bus = entry.path().join("bus");
-            let uid = entry
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok());
-            let (Some(uid), true) = (uid, bus.exists()) else {
+            let Some(owner) = entry.metadata().ok().filter(|about| about.uid() > 0) else {
                 continue;
             };
             let mut command = Command::new("notify-send");
             command
-                .args(["--urgency=critical", "--app-name=hotset", "Memory ran out"])
-                .arg(&message)
+                .args(["--urgency=critical", "--app-name=hotset", "--"])
+                .args(["Memory ran out", &message])
                 .env(
                     "DBUS_SESSION_BUS_ADDRESS",
                     format!("unix:path={}", bus.display()),
                 )
-                .uid(uid);
+                .env("XDG_RUNTIME_DIR", entry.path())
+                .gid(owner.gid())
+                .uid(owner.uid());
             // A machine without notify-send has no desktop to notify.
             let _ = with_default_signals(&mut command)
                 .stderr(Stdio::null())

@@ -1,16 +1,17 @@
 //! Every process that could be killed, read from /proc into tables that are used again.
 //!
-//! A process has four short files: `status` (memory, user, pending SIGKILL), `stat` (start, session),
-//! `oom_score_adj` and `cgroup`. The last three hardly change, and are read every three seconds: for a kill,
-//! only `status` is read. Kernel threads have no memory of their own, so none of their files are read.
+//! All files of a process but `status` hardly change, and are read every three seconds: for a kill, only `status`
+//! is read. Kernel threads have no memory of their own, so none of their files are read.
+use super::oom_group;
+use super::read_process::{number, Reader};
 use super::rules::Rules;
 use crate::os::fixed_string::Text;
 use policy::victim::{Candidate, Eligibility};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Memory of a process at an earlier sample, in pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,11 +28,15 @@ struct Known {
     process: Option<Candidate>,
     pid: i32,
     at_s: f64,
+    /// The time at which a SIGKILL was first seen to be pending.
+    dying_s: Option<f64>,
 }
 
 /// The processes.
 pub struct Processes {
     proc: OwnedFd,
+    /// Where cgroup v2 is mounted.
+    cgroups: PathBuf,
     page_kib: u64,
     own: i32,
     list: Vec<Candidate>,
@@ -47,12 +52,15 @@ pub struct Processes {
 /// Seconds between two samples that growth may count from.
 pub const REMEMBER_S: f64 = 0.5;
 /// Seconds for which an earlier sample counts.
-const RECENT_S: f64 = 3.0;
+pub const RECENT_S: f64 = 3.0;
 /// All memory of a process younger than this, in seconds, counts as growth.
 const YOUNG_S: f64 = 2.0;
 /// Seconds for which the files that hardly change are not read again. A pid that was given to another
 /// process meanwhile is noticed before the kill.
 const FRESH_S: f64 = RECENT_S;
+/// A process that has had its SIGKILL for so many seconds hangs in the kernel (a dead file server). It is not waited
+/// for, and not killed again.
+const HANGS_S: f64 = super::kill::PATIENCE_S;
 /// USER_HZ, the unit of time in /proc/PID/stat: 100 on every machine that Rust runs on.
 const TICKS_A_S: f64 = 100.0;
 /// Processes that the tables have room for from the start.
@@ -67,6 +75,7 @@ impl Processes {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Processes {
             proc: rustix::fs::open(root.join("proc"), flags, Mode::empty())?,
+            cgroups: root.join("sys/fs/cgroup"),
             page_kib: (page_size / 1024).max(1),
             own: std::process::id() as i32,
             list: Vec::with_capacity(ROOM),
@@ -122,23 +131,32 @@ impl Processes {
             };
             let mut read = Reader {
                 proc: &self.proc,
+                cgroups: &self.cgroups,
                 text: &mut self.text,
                 pid,
+                page_kib: self.page_kib,
+                rules,
             };
-            let known = known_of(&self.known[0], pid, now_s);
-            let (found, at_s) = match known {
-                Some(known) => (read.again(&known, self.page_kib, rules), known.at_s),
-                None => (read.candidate(self.page_kib, rules), now_s),
+            let known = known_of(&self.known[0], pid);
+            let fresh = known.filter(|known| (0.0..FRESH_S).contains(&(now_s - known.at_s)));
+            let (found, at_s) = match fresh {
+                Some(known) => (known.process.and_then(|one| read.again(&one)), known.at_s),
+                None => (read.candidate(), now_s),
             };
+            let dying = found.is_some_and(|one| one.dying);
+            let since_s = known.and_then(|known| known.dying_s).unwrap_or(now_s);
             self.known[1].push(Known {
                 process: found,
                 pid,
                 at_s,
+                dying_s: dying.then_some(since_s),
             });
             if let Some(mut process) = found {
-                if pid == self.own || process.parent == self.own {
+                let hangs = dying && now_s - since_s >= HANGS_S;
+                if hangs || pid == self.own || process.parent == self.own {
                     process.eligibility = Eligibility::Never;
                 }
+                process.dying = dying && !hangs;
                 let young = boot_s - process.start as f64 / TICKS_A_S < YOUNG_S;
                 process.growth = match then {
                     _ if young => process.memory,
@@ -170,27 +188,55 @@ impl Processes {
         }));
     }
 
+    /// The path of a process's cgroup, or the end of one that is long.
+    pub fn cgroup(&mut self, pid: i32, rules: &Rules) -> Text<128> {
+        self.cgroup_text(pid, rules)
+    }
+
+    fn cgroup_text<const SIZE: usize>(&mut self, pid: i32, rules: &Rules) -> Text<SIZE> {
+        let mut read = self.reader(pid, rules);
+        let path = read.cgroup_path();
+        let mut begin = path.len().saturating_sub(SIZE);
+        while !path.is_char_boundary(begin) {
+            begin += 1;
+        }
+        Text::of(format_args!("{}", &path[begin..]))
+    }
+
+    fn reader<'a>(&'a mut self, pid: i32, rules: &'a Rules) -> Reader<'a> {
+        Reader {
+            proc: &self.proc,
+            cgroups: &self.cgroups,
+            text: &mut self.text,
+            pid,
+            page_kib: self.page_kib,
+            rules,
+        }
+    }
+
+    /// The processes that the kernel would kill together with this one (`memory.oom.group`).
+    pub fn oom_group(&mut self, pid: i32, rules: &Rules) -> Vec<i32> {
+        let path = self.cgroup_text::<512>(pid, rules);
+        let group = oom_group::of(&self.cgroups, path.as_str());
+        group
+            .map(|group| oom_group::processes(&group))
+            .unwrap_or_default()
+    }
+
     /// Whether the pid still belongs to the process that was sampled, and the process may still be killed.
     /// All files are read anew.
     #[must_use]
     pub fn is_still(&mut self, one: &Candidate, rules: &Rules) -> bool {
-        let mut read = Reader {
-            proc: &self.proc,
-            text: &mut self.text,
-            pid: one.pid,
-        };
-        let now = read.candidate(self.page_kib, rules);
+        let now = self.reader(one.pid, rules).candidate();
         now.is_some_and(|now| {
             now.start == one.start && now.eligibility != Eligibility::Never && now.adj > -1000
         })
     }
 }
 
-/// The values of the files that hardly change, if they were read within [`FRESH_S`].
-fn known_of(known: &[Known], pid: i32, now_s: f64) -> Option<Known> {
+fn known_of(known: &[Known], pid: i32) -> Option<Known> {
     let at = known.binary_search_by_key(&pid, |known| known.pid).ok()?;
-    let fresh = (0.0..FRESH_S).contains(&(now_s - known[at].at_s));
-    fresh.then_some(known[at])
+    Some(known[at])
 }
 
 /// Pages that a process has grown by since `past`: all of its pages, where it was not in `past`.
@@ -199,108 +245,4 @@ fn grown(past: &[Past], one: &Candidate) -> u64 {
         Ok(at) if past[at].start == one.start => one.memory.saturating_sub(past[at].memory),
         _ => one.memory,
     }
-}
-
-/// Reads the files of one process.
-struct Reader<'a> {
-    proc: &'a OwnedFd,
-    text: &'a mut Vec<u8>,
-    pid: i32,
-}
-
-impl Reader<'_> {
-    fn file(&mut self, name: &str) -> Option<&[u8]> {
-        let place = Text::<48>::of(format_args!("{}/{name}", self.pid));
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let file = rustix::fs::openat(self.proc.as_fd(), place.as_str(), flags, Mode::empty());
-        let length = rustix::io::read(file.ok()?, &mut self.text[..]).ok()?;
-        Some(&self.text[..length])
-    }
-
-    fn candidate(&mut self, page_kib: u64, rules: &Rules) -> Option<Candidate> {
-        let pid = self.pid;
-        let mut one = status(self.file("status")?, page_kib)?;
-        one.pid = pid;
-        (one.start, one.session) = self.start_and_session()?;
-        let adj = self.file("oom_score_adj")?;
-        one.adj = std::str::from_utf8(adj).ok()?.trim().parse().ok()?;
-        let cgroup = self.file("cgroup").map_or("", |text| cgroup(text));
-        one.eligibility = match pid {
-            1 => Eligibility::Never,
-            _ => rules.of(one.name(), cgroup, one.uid),
-        };
-        Some(one)
-    }
-
-    /// As [`Reader::candidate`], where the files that hardly change have been read before.
-    fn again(&mut self, known: &Known, page_kib: u64, rules: &Rules) -> Option<Candidate> {
-        let before = known.process?;
-        let now = status(self.file("status")?, page_kib)?;
-        if (now.name, now.uid) != (before.name, before.uid) {
-            return self.candidate(page_kib, rules);
-        }
-        Some(Candidate {
-            memory: now.memory,
-            dying: now.dying,
-            parent: now.parent,
-            ..before
-        })
-    }
-
-    /// Fields 22 and 6 of stat. They are counted from the end of the name, which may hold any character.
-    fn start_and_session(&mut self) -> Option<(u64, i32)> {
-        let text = self.file("stat")?;
-        let behind = text.iter().rposition(|&byte| byte == b')')? + 1;
-        let rest = std::str::from_utf8(&text[behind..]).ok()?;
-        let mut fields = rest.split_ascii_whitespace();
-        let session = fields.nth(3)?.parse().ok()?;
-        let start = fields.nth(15)?.parse().ok()?;
-        Some((start, session))
-    }
-}
-
-/// Reads `status`; `None`: a kernel thread or a zombie, which have no memory.
-fn status(text: &[u8], page_kib: u64) -> Option<Candidate> {
-    let mut one = Candidate::default();
-    let (mut anon, mut swap, mut killed) = (None, 0, false);
-    for line in text.split(|&byte| byte == b'\n') {
-        let Some(colon) = line.iter().position(|&byte| byte == b':') else {
-            continue;
-        };
-        let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
-        let first = value.split(|byte| byte.is_ascii_whitespace()).next();
-        let first = first.unwrap_or_default();
-        match name {
-            b"Name" => {
-                let length = value.len().min(15);
-                one.name[..length].copy_from_slice(&value[..length]);
-            }
-            b"PPid" => one.parent = number(first)? as i32,
-            b"Uid" => one.uid = number(first)? as u32,
-            b"RssAnon" => anon = number(first),
-            // Linux before 4.5 and some sandboxes have no RssAnon. VmRSS includes file pages.
-            b"VmRSS" => anon = anon.or(number(first)),
-            b"VmSwap" => swap = number(first)?,
-            b"SigPnd" | b"ShdPnd" => {
-                const SIGKILL: u64 = 1 << 8;
-                let set = std::str::from_utf8(first).ok()?;
-                killed |= u64::from_str_radix(set, 16).is_ok_and(|set| set & SIGKILL != 0);
-            }
-            _ => {}
-        }
-    }
-    one.memory = (anon? + swap) / page_kib;
-    one.dying = killed;
-    Some(one)
-}
-
-/// The path in the line of cgroup v2, `0::/path`.
-fn cgroup(text: &[u8]) -> &str {
-    let text = std::str::from_utf8(text).unwrap_or_default();
-    let unified = text.lines().find_map(|line| line.strip_prefix("0::"));
-    unified.unwrap_or_default()
-}
-
-fn number(digits: &[u8]) -> Option<u64> {
-    std::str::from_utf8(digits).ok()?.parse().ok()
 }

@@ -76,6 +76,11 @@ impl Rule {
         }
     }
 
+    /// Whether only the administrator decides who fits. Anybody can take a name, and make units of his own.
+    fn is_firm(&self) -> bool {
+        matches!(self, Rule::Cgroup(_) | Rule::Uid(_))
+    }
+
     fn fits(&self, name: &str, cgroup: &str, uid: u32) -> bool {
         match self {
             Rule::Name(wanted) => name == wanted,
@@ -179,19 +184,42 @@ pub struct Rules {
     pub prefer: Vec<Rule>,
 }
 
+/// Whose process it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    pub uid: u32,
+    /// The process lives in a container, where anybody may be root.
+    pub contained: bool,
+}
+
+impl Owner {
+    /// Whether the process is one of the system's own services. Users of people begin at 1000 (`UID_MIN` in
+    /// login.defs); systemd's dynamic users lie in 61184 to 65519 (systemd.exec(5)).
+    fn is_system(self) -> bool {
+        !self.contained && (self.uid < 1000 || (61_184..=65_519).contains(&self.uid))
+    }
+}
+
 impl Rules {
     /// Whether a process may be killed. A rule that protects outweighs one that prefers.
+    ///
+    /// A name or unit spares services of the system. It lets processes of people and of containers go
+    /// last among those of their user: see [`Eligibility::Last`].
     #[must_use]
-    pub fn of(&self, name: &str, cgroup: &str, uid: u32) -> Eligibility {
-        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.fits(name, cgroup, uid));
+    pub fn of(&self, name: &str, cgroup: &str, owner: Owner) -> Eligibility {
+        let fits = |rule: &&Rule| rule.fits(name, cgroup, owner.uid);
         let built_in = NEVER.iter().any(|never| match never.strip_suffix('*') {
             Some(start) => name.starts_with(start),
             None => name == *never,
         });
         let unit = cgroup.split('/').any(|part| NEVER_UNITS.contains(&part));
-        if built_in || unit || any(&self.protect) {
+        let mut protect = self.protect.iter().filter(fits).peekable();
+        let named = built_in || unit || protect.peek().is_some();
+        if (named && owner.is_system()) || protect.any(Rule::is_firm) {
             Eligibility::Never
-        } else if any(&self.prefer) {
+        } else if named {
+            Eligibility::Last
+        } else if self.prefer.iter().any(|rule| fits(&rule)) {
             Eligibility::Preferred
         } else {
             Eligibility::Ordinary
@@ -208,6 +236,13 @@ mod tests {
         Rules {
             protect: parsed(protect),
             prefer: parsed(prefer),
+        }
+    }
+
+    fn user(uid: u32) -> Owner {
+        Owner {
+            uid,
+            contained: false,
         }
     }
 
@@ -236,12 +271,12 @@ mod tests {
         ] {
             let rules = rules(&[], &[entry]);
             assert_eq!(
-                rules.of(fits.0, fits.1, fits.2),
+                rules.of(fits.0, fits.1, user(fits.2)),
                 Eligibility::Preferred,
                 "{entry}"
             );
             assert_eq!(
-                rules.of(not.0, not.1, not.2),
+                rules.of(not.0, not.1, user(not.2)),
                 Eligibility::Ordinary,
                 "{entry}"
             );
@@ -258,13 +293,36 @@ mod tests {
             "systemd-logind",
             "hotsetd",
         ] {
-            assert_eq!(rules.of(name, "/", 0), Eligibility::Never, "{name}");
+            assert_eq!(rules.of(name, "/", user(0)), Eligibility::Never, "{name}");
+            assert_eq!(rules.of(name, "/", user(1000)), Eligibility::Last, "{name}");
         }
-        assert_eq!(rules.of("a", "/", 7), Eligibility::Never);
+        assert_eq!(rules.of("a", "/", user(7)), Eligibility::Never);
         let session = "/user.slice/user-1.slice/user@1.service/session.slice/x.service";
-        assert_eq!(rules.of("a", session, 1), Eligibility::Never);
-        assert_eq!(rules.of("sshdx-not", "/", 1), Eligibility::Never);
-        assert_eq!(rules.of("firefox", "/", 1), Eligibility::Ordinary);
+        assert_eq!(rules.of("a", session, user(0)), Eligibility::Never);
+        assert_eq!(rules.of("a", session, user(1000)), Eligibility::Last);
+        assert_eq!(rules.of("sshdx-not", "/", user(0)), Eligibility::Never);
+        assert_eq!(rules.of("firefox", "/", user(1000)), Eligibility::Ordinary);
+    }
+
+    #[test]
+    fn only_what_an_administrator_alone_decides_spares_the_processes_of_people_and_containers() {
+        let list = ["postgres", "unit:db.service", "cgroup:/machine", "uid:1005"];
+        let rules = rules(&list, &[]);
+        let of = |name: &str, cgroup: &str, owner: Owner| rules.of(name, cgroup, owner);
+        let pod = Owner {
+            uid: 0,
+            contained: true,
+        };
+        let unit = "/system.slice/db.service";
+        assert_eq!(of("postgres", "/", user(114)), Eligibility::Never);
+        assert_eq!(of("a", unit, user(61_200)), Eligibility::Never);
+        for owner in [user(1000), user(70_000), pod] {
+            assert_eq!(of("postgres", "/", owner), Eligibility::Last);
+            assert_eq!(of("sshd", "/", owner), Eligibility::Last);
+            assert_eq!(of("a", unit, owner), Eligibility::Last);
+            assert_eq!(of("a", "/machine/x", owner), Eligibility::Never);
+        }
+        assert_eq!(of("a", "/", user(1005)), Eligibility::Never);
     }
 
     #[test]

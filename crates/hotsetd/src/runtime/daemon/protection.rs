@@ -43,6 +43,8 @@ impl Daemon {
     /// Replaces the guard with one of the present configuration. The notifier's process stays.
     pub(super) fn renew_guard(&mut self) {
         let notifier = self.guard.as_mut().and_then(Guard::take_notifier);
+        // The old guard's trace instance is in use until the guard is gone.
+        self.guard = None;
         self.open_guard();
         if let Some(guard) = &mut self.guard {
             guard.set_notifier(notifier);

@@ -1,11 +1,12 @@
 //! The wait for a victim's end and for the memory that comes with the end.
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::OwnedFd;
+use rustix::process::{pidfd_send_signal, Signal};
 
 /// Seconds after which a victim that has not ended counts as stuck in the kernel: another is tried.
-pub(super) const PATIENCE_S: f64 = 2.0;
+pub(in crate::protect::oom) const PATIENCE_S: f64 = 2.0;
 /// Seconds that the kernel's counters need after a victim's end.
-pub(super) const SETTLE_S: f64 = 0.03;
+pub(in crate::protect::oom) const SETTLE_S: f64 = 0.03;
 
 /// A process whose end is waited for.
 pub(super) struct Dying {
@@ -37,7 +38,21 @@ impl Dying {
         }
     }
 
-    /// Checks whether the process has ended, and frees its memory if that was not possible before.
+    /// Whether the process is known to have ended.
+    pub fn has_ended(&self) -> bool {
+        self.ended_s.is_some()
+    }
+
+    /// Sends SIGKILL, from which on the wait counts anew. Returns a descriptor of the process.
+    pub fn kill(&mut self, now_s: f64) -> Option<OwnedFd> {
+        self.since_s = now_s;
+        let pidfd = self.pidfd.as_ref()?;
+        // A process that has ended meanwhile needs no signal.
+        let _ = pidfd_send_signal(pidfd, Signal::KILL);
+        pidfd.try_clone().ok()
+    }
+
+    /// Checks whether the process has ended.
     pub fn check(&mut self, now_s: f64) -> Wait {
         if self.ended_s.is_none() {
             let ended = match &self.pidfd {
@@ -45,10 +60,6 @@ impl Dying {
                 None => now_s - self.since_s >= PATIENCE_S / 2.0,
             };
             self.ended_s = ended.then_some(now_s);
-            if let (false, Some(pidfd)) = (ended, &self.pidfd) {
-                // The first call may have failed: somebody held a lock of the victim's.
-                release_memory(pidfd);
-            }
         }
         let over = match self.ended_s {
             Some(ended_s) => now_s - ended_s >= SETTLE_S,
@@ -71,13 +82,6 @@ fn has_ended(pidfd: &OwnedFd) -> bool {
         tv_nsec: 0,
     };
     poll(&mut wait, Some(&none)).is_ok_and(|ready| ready > 0)
-}
-
-/// Calls process_mrelease(2), which Linux has from 5.15 on. Errors are ignored: where a kernel lacks the
-/// call, or the victim has ended, the memory comes with the victim's end.
-pub(super) fn release_memory(pidfd: &OwnedFd) {
-    // SAFETY: takes a descriptor that lives through the call, and flags; touches no memory of ours.
-    unsafe { libc::syscall(libc::SYS_process_mrelease, pidfd.as_raw_fd(), 0) };
 }
 
 #[cfg(test)]

@@ -1,0 +1,73 @@
+//! Signals to processes that were chosen, and the freeing of their memory.
+use super::release::{Releaser, QUEUE};
+use crate::protect::oom::processes::Processes;
+use crate::protect::oom::rules::Rules;
+use policy::victim::Candidate;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::process::{kill_process, pidfd_open, pidfd_send_signal, Pid, PidfdFlags, Signal};
+
+pub(super) struct Signals {
+    /// SIGKILL, or SIGTERM where there is time.
+    pub signal: Signal,
+    /// `None` in a dry run, or where the system had no thread left.
+    releaser: Option<Releaser>,
+    /// Processes that have their signal and hold memory yet. The room is used again.
+    held: Vec<OwnedFd>,
+}
+
+impl Signals {
+    pub fn new(dry_run: bool) -> Signals {
+        Signals {
+            signal: Signal::KILL,
+            releaser: if dry_run { None } else { Releaser::start() },
+            held: Vec::with_capacity(QUEUE),
+        }
+    }
+
+    /// Sends the signal to this very process.
+    pub fn send(
+        &self,
+        one: &Candidate,
+        processes: &mut Processes,
+        rules: &Rules,
+    ) -> Result<Option<OwnedFd>, Errno> {
+        let pid = Pid::from_raw(one.pid).ok_or(Errno::SRCH)?;
+        let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(pidfd) => Some(pidfd),
+            // Linux before 5.3: the pid could go to another process between the check and the signal.
+            Err(Errno::NOSYS) => None,
+            Err(errno) => return Err(errno),
+        };
+        // The pidfd now holds the pid, but another process may have got the pid before.
+        if !processes.is_still(one, rules) {
+            return Err(Errno::SRCH);
+        }
+        match &pidfd {
+            Some(pidfd) => pidfd_send_signal(pidfd, self.signal)?,
+            None => kill_process(pid, self.signal)?,
+        }
+        Ok(pidfd)
+    }
+
+    /// Keeps a process until [`Signals::release_all`]. Without room its memory comes with its own end.
+    pub fn hold(&mut self, pidfd: Option<OwnedFd>) {
+        if let (Some(pidfd), true) = (pidfd, self.held.len() < QUEUE) {
+            self.held.push(pidfd);
+        }
+    }
+
+    /// Has the memory of all that are held freed.
+    pub fn release_all(&mut self) {
+        while let Some(pidfd) = self.held.pop() {
+            self.release(Some(pidfd));
+        }
+    }
+
+    /// Has a process's memory freed, unless the process was only asked to end.
+    pub fn release(&self, pidfd: Option<OwnedFd>) {
+        if let (Some(releaser), Some(pidfd), Signal::KILL) = (&self.releaser, pidfd, self.signal) {
+            releaser.release(pidfd);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The killer, and processes of the test's own.
+use super::super::dying::{PATIENCE_S, SETTLE_S};
+use super::*;
+use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use std::os::unix::process::ExitStatusExt;
+
+fn killer() -> Killer {
+    let processes = Processes::open("/".as_ref(), 4096).unwrap();
+    Killer::new(processes, Rules::default(), false, Clock::System)
+}
+
+fn candidate(killer: &mut Killer, pid: u32) -> Candidate {
+    killer
+        .processes
+        .sample(0.0, 0.0, &Rules::default())
+        .unwrap();
+    let list = killer.processes.list();
+    *list.iter().find(|one| one.pid == pid as i32).unwrap()
+}
+
+fn sleeper() -> std::process::Child {
+    std::process::Command::new("sleep")
+        .arg("1000")
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_killed_child_is_waited_for_until_it_has_ended() {
+    let mut child = sleeper();
+    let mut killer = killer();
+    let one = candidate(&mut killer, child.id());
+    let pidfd = killer.strike(&one).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    killer.wait_for(one.pid, pidfd, 10.0);
+    assert!(killer.is_waiting(10.0));
+    assert!(!killer.is_waiting(10.0 + 2.0 * SETTLE_S));
+}
+
+#[test]
+fn a_pid_that_another_process_has_by_now_is_not_killed() {
+    let mut child = sleeper();
+    let mut killer = killer();
+    let mut one = candidate(&mut killer, child.id());
+    one.start += 1;
+    assert_eq!(killer.strike(&one).err(), Some(Errno::SRCH));
+    assert!(child.try_wait().unwrap().is_none());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_victim_that_does_not_end_is_not_chosen_again() {
+    let mut child = sleeper();
+    let mut killer = killer();
+    let one = candidate(&mut killer, child.id());
+    // No signal is sent: the child lives on, as if it hung in the kernel.
+    let pid = Pid::from_raw(one.pid).unwrap();
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+    killer.wait_for(one.pid, Some(pidfd), 0.0);
+    assert!(killer.is_waiting(PATIENCE_S * 0.9));
+    assert!(!killer.is_waiting(PATIENCE_S * 1.1));
+    assert_eq!(killer.stuck, [(one.pid, one.start)]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn where_nobody_may_be_killed_processes_are_not_sampled_again_at_once() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("proc")).unwrap();
+    let processes = Processes::open(root.path(), 4096).unwrap();
+    let mut killer = Killer::new(processes, Rules::default(), false, Clock::System);
+    assert_eq!(killer.kill(1.0, 0.0, 1 << 20, 4096), Killed::Nobody);
+    assert_eq!(
+        killer.kill(1.0 + REST_S / 2.0, 0.0, 1 << 20, 4096),
+        Killed::Waiting
+    );
+    assert_eq!(
+        killer.kill(1.0 + REST_S * 1.5, 0.0, 1 << 20, 4096),
+        Killed::Nobody
+    );
+}
+
+#[test]
+fn only_processes_of_this_machine_are_killed() {
+    assert!(!killer().is_dry_run());
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("proc")).unwrap();
+    let processes = Processes::open(root.path(), 4096).unwrap();
+    assert!(Killer::new(processes, Rules::default(), false, Clock::System).is_dry_run());
+}
+
+#[test]
+fn a_process_that_does_not_end_when_asked_is_killed_a_second_later() {
+    // sh ignores the signal from its first command on, and says so.
+    let mut child = std::process::Command::new("sh")
+        .args([
+            "-c",
+            "trap '' TERM; echo ready; sleep 1000 & wait; sleep 1000",
+        ])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    let mut killer = killer();
+    let one = candidate(&mut killer, child.id());
+    killer.signals.signal = Signal::TERM;
+    let pidfd = killer.strike(&one).unwrap();
+    killer.wait_for(one.pid, pidfd, 10.0);
+    killer.asked_s = Some(10.0);
+    assert_eq!(killer.insist(10.5, f64::INFINITY), None);
+    assert!(child.try_wait().unwrap().is_none());
+    assert_eq!(killer.insist(10.0 + ASKED_S, f64::INFINITY), Some(one.pid));
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    assert_eq!(killer.insist(12.0, f64::INFINITY), None);
+}
+
+#[test]
+fn a_process_that_was_asked_to_end_is_killed_at_once_where_memory_ends() {
+    let mut child = sleeper();
+    let mut killer = killer();
+    let one = candidate(&mut killer, child.id());
+    let pid = Pid::from_raw(one.pid).unwrap();
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+    killer.wait_for(one.pid, Some(pidfd), 10.0);
+    killer.asked_s = Some(10.0);
+    assert_eq!(killer.insist(10.1, LITTLE_TIME_S / 2.0), Some(one.pid));
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+}

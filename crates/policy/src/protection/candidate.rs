@@ -1,0 +1,77 @@
+//! A process that may be killed, and its score.
+
+/// Whether a process may be chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eligibility {
+    #[default]
+    Ordinary,
+    Never,
+    /// Only once no process of the same user is larger. Anybody can take a name; nobody gains by it so.
+    Last,
+    Preferred,
+}
+
+/// One process. Pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Candidate {
+    pub pid: i32,
+    pub parent: i32,
+    pub session: i32,
+    pub uid: u32,
+    /// Start time, clock ticks since boot. Pid and start time identify a process.
+    pub start: u64,
+    /// The kernel's name of the process (`comm`), filled up with zeros.
+    pub name: [u8; 16],
+    /// A number for the path of the process's cgroup.
+    pub cgroup: u64,
+    /// Anonymous and shared pages in memory, anonymous pages in swap, and page tables: a kill frees them.
+    pub memory: u64,
+    /// Pages by which `memory` has grown since the last sample; all of it at the first.
+    pub growth: u64,
+    /// oom_score_adj, -1000 to 1000.
+    pub adj: i32,
+    pub eligibility: Eligibility,
+    /// What it shares with seven others that grow; see [`crate::storm::find_bonds`].
+    pub bond: Option<Bond>,
+    /// The process has been killed already and is still there.
+    pub dying: bool,
+}
+
+impl Candidate {
+    /// The name as text.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let end = self.name.iter().position(|&byte| byte == 0);
+        std::str::from_utf8(&self.name[..end.unwrap_or(16)]).unwrap_or("?")
+    }
+
+    /// Whether the process is never killed, be it as one of a storm.
+    #[must_use]
+    pub fn is_spared(&self) -> bool {
+        self.eligibility == Eligibility::Never || self.adj <= -1000 || self.pid <= 1
+    }
+
+    /// The score, pages; `None`: the process is not killed by itself. `total`: pages of memory and swap.
+    #[must_use]
+    pub fn score(&self, total: u64) -> Option<i64> {
+        if self.is_spared() || self.eligibility == Eligibility::Last {
+            return None;
+        }
+        let bonus = self.growth.min(self.memory) as i64;
+        let adjusted = i64::from(self.adj) * (total / 1000) as i64;
+        Some(self.memory as i64 + bonus + adjusted)
+    }
+
+    /// Pages that a kill frees, and those that it keeps from being taken.
+    pub(crate) fn worth(&self) -> u64 {
+        self.memory + self.growth.min(self.memory)
+    }
+}
+
+/// What eight or more growing processes share, besides their user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bond {
+    Name,
+    Cgroup,
+    User,
+}
