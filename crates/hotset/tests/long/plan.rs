@@ -33,6 +33,10 @@ pub const RULES: &[(&str, Run)] = &[
     ("cargo", Run::Elsewhere("script/test")),
     ("script/", Run::Elsewhere("CI")),
     (
+        "sudo hotset status",
+        Run::Elsewhere("tests/status.rs: it needs a daemon"),
+    ),
+    (
         "hotset status",
         Run::Elsewhere("tests/status.rs: it needs a daemon"),
     ),

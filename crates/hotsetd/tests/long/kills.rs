@@ -266,8 +266,9 @@ impl Namespace {
             if round == HOGS {
                 std::fs::write(self.machine.path("no-hog"), "").unwrap();
             }
-            self.exhaust_until(round);
-            assert_eq!(self.kills(), (round, "hog".to_owned()));
+            // The next hog starts at once: where this test is slow, memory is exhausted for it as well.
+            self.exhaust_until(self.kills().0 + 1);
+            assert_eq!(self.kills().1, "hog");
         }
         self.assert_innocents_live();
 
@@ -283,14 +284,15 @@ impl Namespace {
         self.wait("the storm has grown", |namespace| {
             namespace.count(child, 2) >= 30
         });
-        self.exhaust_until(HOGS + 1);
+        let before = self.kills().0;
+        self.exhaust_until(before + 1);
         // One process that was just being started may be left. It starts no others.
         self.wait("the storm has ended", |namespace| {
             namespace.pids(storm).is_empty() && namespace.pids(child).len() < 8
         });
         self.assert_innocents_live();
         let (kills, name) = self.kills();
-        assert_eq!(kills, HOGS + 1);
+        assert!(kills > before && before >= HOGS, "{kills}, {before}");
         self.process.signal(libc::SIGKILL);
         self.process.wait();
         name
