@@ -110,7 +110,7 @@ fn give_back(options: &Options) -> Result<(), ExitCode> {
     // Of the configuration only the journal's place counts. A mistake elsewhere leaves no knob changed.
     let (mut config, problems) = file::load_valid(&options.config_path(), options.config.is_some());
     for problem in problems {
-        complain(format_args!("{problem}; this line is left out"));
+        complain(format_args!("{problem}; left out"));
     }
     options.override_config(&mut config);
     if config.dry_run {

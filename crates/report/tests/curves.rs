@@ -2,7 +2,7 @@
 mod common;
 
 use common::run;
-use protocol::plan::{Curve, Judge, Promise, Relative, Statistic};
+use protocol::plan::{Better, Curve, Figure, Judge, Promise, Relative, Statistic};
 use protocol::record::{Arm, Outcome, Point, Run, SceneRecord, Trial, SCHEMA};
 use report::{study, PromiseResult, Results, Study};
 use std::collections::BTreeMap;
@@ -234,4 +234,34 @@ fn every_format_has_the_curve() {
         about.unwrap().contains("the ours list: 0\u{a0}% at 0"),
         "{about:?}"
     );
+}
+
+/// One sentence for a series, not one for each of its arms; and the range of the machines.
+#[test]
+fn the_headline_of_a_sweep_has_the_range_of_each_series() {
+    let mut results = results([[10.0; 3], [60.0; 3], [99.0; 3]], Vec::new());
+    for arm in &mut results.run.arms {
+        let x = arm.point.as_ref().unwrap().x;
+        arm.baseline = arm
+            .name
+            .strip_prefix("ours-")
+            .map(|x| format!("classic-{x}"));
+        let memory = format!("{}", 256.0 + x);
+        arm.settings.insert("machine.memory_mb".into(), memory);
+    }
+    results.run.plan.figures = vec![Figure {
+        title: "Anonymous pages".into(),
+        scene: "steady".into(),
+        metric: SHARE.into(),
+        statistic: Statistic::Delta,
+        better: Better::Higher,
+        unit: "%".into(),
+    }];
+    let text = report::terminal(&study(&results), 200, false).replace('\u{a0}', " ");
+    assert!(
+        text.contains("User-Mode Linux, 256–456 MiB, 1 CPU;"),
+        "{text}"
+    );
+    let sentence = "60 to 99 % for the ours list against 30 to 90 % for the classic list (1.10 to 2 times as much)";
+    assert!(text.contains(sentence), "{text}");
 }

@@ -100,6 +100,15 @@ fn text_without_effect_is_noted() {
     );
 }
 
+/// A program of Debian's finds every file in /data, by whatever name it has in a script.
+#[test]
+fn a_file_for_a_program_is_not_noted() {
+    let file = repository("experiments/programs/fio.toml");
+    let dry = hotset("lab run --dry-run", &[&file]).output().unwrap();
+    assert_eq!(status(&dry), 0, "{}", err(&dry));
+    assert!(!err(&dry).contains("note:"), "{}", err(&dry));
+}
+
 #[test]
 fn a_file_in_the_current_folder_is_offered_and_a_folder_is_named() {
     let dir = tempfile::tempdir().unwrap();

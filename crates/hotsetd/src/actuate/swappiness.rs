@@ -97,8 +97,7 @@ impl Swappiness {
             return Ok(change(to, Outcome::Dry { from }));
         }
         let found = self.read(knobs)?;
-        // Whoever writes the original again (sysctl --system, Puppet) has changed nothing of their own.
-        if found != last && found != original {
+        if self.is_somebody_elses(found) {
             return self.yield_to(found, knobs);
         }
         if found == to {
@@ -139,18 +138,20 @@ impl Swappiness {
     /// # Errors
     /// When the knob cannot be read.
     pub fn check(&mut self, knobs: &mut KnobWriter) -> Result<Option<Change>, Error> {
-        let (Some(last), false, false) = (self.last, self.dry, self.yielded) else {
+        if self.last.is_none() || self.dry || self.yielded {
             return Ok(None);
-        };
+        }
         let found = self.read(knobs)?;
-        if found == last {
-            return Ok(None);
+        if self.is_somebody_elses(found) {
+            return self.yield_to(found, knobs);
         }
-        if Some(found) == self.original {
-            self.last = Some(found);
-            return Ok(None);
-        }
-        self.yield_to(found, knobs)
+        self.last = Some(found);
+        Ok(None)
+    }
+
+    /// Whoever writes the original again (sysctl --system, Puppet) has changed nothing of their own.
+    fn is_somebody_elses(&self, found: i64) -> bool {
+        ![self.last, self.original].contains(&Some(found))
     }
 
     fn yield_to(&mut self, found: i64, knobs: &mut KnobWriter) -> Result<Option<Change>, Error> {

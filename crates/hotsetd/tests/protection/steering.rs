@@ -154,6 +154,42 @@ fn swappiness_that_the_administrator_writes_is_never_written_again() {
     assert_eq!(fixture.swappiness(), "33");
 }
 
+/// 0 is a value that hotsetd itself might write: the journal lists it while reclaim is steered.
+#[test]
+fn a_value_of_the_administrators_stays_theirs_though_hotsetd_might_have_written_it() {
+    let machine = FakeMachine::new();
+    let memory = Memory {
+        file: 152_000,
+        ..low(&machine)
+    };
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.steps(2);
+    assert_eq!(fixture.swappiness(), "200");
+    fixture.machine.put(SWAPPINESS, "0\n");
+    fixture.steps(200);
+    assert!(fixture.protection().swappiness_is_the_administrators);
+    fixture.restart(Config::default());
+    assert_eq!(fixture.swappiness(), "0");
+}
+
+/// `sysctl --system` writes the original.
+#[test]
+fn the_original_written_again_does_not_end_protection() {
+    let machine = FakeMachine::new();
+    let memory = Memory {
+        file: 152_000,
+        ..low(&machine)
+    };
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.steps(2);
+    fixture.machine.put(SWAPPINESS, "60\n");
+    fixture.steps(200);
+    assert_eq!(fixture.swappiness(), "200");
+    assert_eq!(fixture.status().counts.yields, 0);
+    fixture.daemon.stop();
+    assert_eq!(fixture.swappiness(), "60");
+}
+
 #[test]
 fn the_next_daemon_gives_back_the_swappiness_that_a_killed_one_left() {
     let machine = FakeMachine::new();

@@ -118,8 +118,9 @@ fn counts(one: &Candidate) -> bool {
 
 /// The largest storm, and its pages.
 fn largest_of(bond: Bond, candidates: &mut [Candidate]) -> Option<(Storm, u64)> {
-    sort(bond, candidates);
     let member = |one: &&Candidate| one.bond == Some(bond);
+    candidates.iter().find(member)?;
+    sort(bond, candidates);
     let mut largest: Option<(&[Candidate], u64)> = None;
     for group in candidates.chunk_by(|a, b| bond.key(a) == bond.key(b)) {
         let pages = group.iter().filter(member).map(Candidate::worth).sum();

@@ -27,6 +27,8 @@ type Name = ((u32, u32), u64);
 pub struct HotData {
     root: PathBuf,
     events: ReadEvents,
+    /// Looked up anew with each selection.
+    limits: Limits,
     history: ReadHistory,
     files: BTreeMap<Name, Found>,
     /// Files with hot parts that were not found yet, and the number of searches for each.
@@ -45,6 +47,7 @@ impl HotData {
         Ok(HotData {
             root: root.to_owned(),
             events: ReadEvents::open(root)?,
+            limits: Limits::new(root),
             history: ReadHistory::new(memory),
             files: BTreeMap::new(),
             wanted: BTreeMap::new(),
@@ -106,7 +109,12 @@ impl HotData {
         if self.files.contains_key(&name) {
             return;
         }
-        match find(&self.root, name, tid) {
+        let thread = self.root.join(format!("proc/{tid}"));
+        let found = match self.limits.has_one(&thread) {
+            true => None,
+            false => find(&thread, name),
+        };
+        match found {
             Some(found) => {
                 self.wanted.remove(&name);
                 self.files.insert(name, found);
@@ -119,6 +127,7 @@ impl HotData {
 
     /// Locks the hottest parts, and unlocks the others.
     fn select(&mut self, now_s: f64, budget: u64, page: usize) {
+        self.limits = Limits::new(&self.root);
         let room = usize::try_from(budget / PART).unwrap_or(usize::MAX);
         let locked = &self.locked;
         let hot = self
@@ -162,13 +171,9 @@ fn inode_of(text: &str) -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// The file among those that a thread has open. `None`: the thread has ended, has closed the file, or belongs to a
-/// cgroup with a limit.
-fn find(root: &Path, ((major, minor), inode): Name, tid: u32) -> Option<Found> {
-    let thread = root.join(format!("proc/{tid}"));
-    if Limits::new(root).has_one(&thread) {
-        return None;
-    }
+/// The file among those that a thread has open. `None`: the thread has ended, or has closed the file. `thread`: its
+/// folder in /proc.
+fn find(thread: &Path, ((major, minor), inode): Name) -> Option<Found> {
     let folder = thread.join("fd");
     let is_it = |stat: &Stat| {
         stat.st_ino == inode && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
@@ -277,6 +282,24 @@ mod tests {
         assert_eq!((data.bytes(), data.files.len()), (0, 0));
     }
 
+    /// The pages would stay charged to the pod, which could not get rid of them.
+    #[test]
+    fn what_a_pod_with_a_limit_reads_is_not_locked() {
+        for (limit, locked) in [("512000000\n", 0), ("max\n", 2 * PART)] {
+            let root = root();
+            let pod = root.path().join("sys/fs/cgroup/pod");
+            std::fs::create_dir_all(&pod).unwrap();
+            std::fs::write(pod.join("memory.max"), limit).unwrap();
+            std::fs::write(root.path().join("proc/7/cgroup"), "0::/pod\n").unwrap();
+            let mut data = HotData::open(root.path(), 64 * PART).unwrap();
+            for second in 0..4 {
+                read_all(root.path());
+                data.update(f64::from(second), 16 * PART, PAGE);
+            }
+            assert_eq!(data.bytes(), locked);
+        }
+    }
+
     #[test]
     fn a_deleted_file_is_unlocked() {
         let root = root();
@@ -299,10 +322,11 @@ mod tests {
         let file = std::fs::File::open(&path).unwrap();
         let (stat, own) = (file.metadata().unwrap(), std::process::id());
         let device = (rustix::fs::major(stat.dev()), rustix::fs::minor(stat.dev()));
-        let found = find("/".as_ref(), (device, stat.ino()), own).unwrap();
+        let thread = |tid: u32| PathBuf::from(format!("/proc/{tid}"));
+        let found = find(&thread(own), (device, stat.ino())).unwrap();
         assert_eq!((found.path, found.length), (path, 5000));
-        assert!(find("/".as_ref(), (device, u64::MAX), own).is_none());
+        assert!(find(&thread(own), (device, u64::MAX)).is_none());
         drop(file);
-        assert!(find("/".as_ref(), (device, stat.ino()), u32::MAX).is_none());
+        assert!(find(&thread(u32::MAX), (device, stat.ino())).is_none());
     }
 }
