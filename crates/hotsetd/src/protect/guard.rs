@@ -203,10 +203,10 @@ impl Guard {
     }
 
     /// Share of memory, 0 to 1, in file pages that reclaim is kept away from. Locked pages are on no
-    /// list, so they do not count.
+    /// list: they come on top.
     #[must_use]
     pub fn protected(&self) -> f64 {
-        let line = clean_line(self.decision.floors).saturating_sub(self.locked_pages());
+        let line = clean_line(self.decision.floors);
         line as f64 / self.total.max(1) as f64
     }
 

@@ -131,7 +131,7 @@ pub fn write_metrics(guard: &GuardView, page: &mut Page) {
         ),
         (
             "clean_bytes",
-            "Clean file pages, locked ones among them",
+            "Clean file pages, without locked ones",
             decision.clean,
         ),
         ("anon_bytes", "Anonymous pages", decision.anon),

@@ -169,7 +169,7 @@ impl Exhaustion {
         let harm = self.harm.observe(seen, &whole);
         // kswapd stops at high: a snapshot that finds free pages there finds a shortage.
         let short = whole.free < whole.watermarks.high + whole.watermarks.gap();
-        let broken = is_broken(seen, &whole, floors, used);
+        let broken = is_broken(&whole, floors, used);
         if !short || !broken || seen.now_s - self.last_s > GAP_S {
             self.shortage = None;
         }
@@ -214,7 +214,7 @@ impl Exhaustion {
         // Dirty pages will be clean soon, and then the floor may stand.
         let quarter = floors.clean_min / 4;
         let will_stand =
-            whole.unclean > quarter && whole.file + seen.locked > floors.clean_min + quarter;
+            whole.unclean > quarter && whole.file > floors.clean_min + quarter;
         let mut patience_s = match full && !will_stand {
             true => PATIENCE_S,
             false => LONG_PATIENCE_S,
@@ -228,7 +228,7 @@ impl Exhaustion {
         }
         // Half of the floor is gone, and reclaim was called in vain. The kernel kills as soon as the
         // rest is gone too, whatever room swap has. PSI is too old to be used.
-        let left = (whole.clean() + seen.locked) as f64 / floors.clean_min.max(1) as f64;
+        let left = whole.clean() as f64 / floors.clean_min.max(1) as f64;
         if left < 0.5 && shortage.in_vain(seen) && !will_stand {
             patience_s = patience_s.min((LONG_PATIENCE_S * left).max(LEAST_DEEP_S));
         }
@@ -252,8 +252,8 @@ impl Exhaustion {
 /// The kernel kills once all that it could evict would not lift free pages above min
 /// (`should_reclaim_retry` in mm/page_alloc.c). A boost after a fallback
 /// (vm.watermark_boost_factor) makes min several times as high.
-fn is_broken(seen: &Snapshot, whole: &NodeSnapshot, floors: Pages, used: UsedDuringKill) -> bool {
+fn is_broken(whole: &NodeSnapshot, floors: Pages, used: UsedDuringKill) -> bool {
     let clean = whole.clean();
     let spare = clean.min((whole.free + clean).saturating_sub(whole.watermarks.min));
-    floors.clean_min > 0 && (clean + seen.locked <= floors.clean_min || spare <= used.evictable)
+    floors.clean_min > 0 && (clean <= floors.clean_min || spare <= used.evictable)
 }

@@ -55,7 +55,7 @@ pub struct Outcome {
     pub next_s: f64,
     /// The floors of the whole machine.
     pub floors: Pages,
-    /// Clean file pages, locked ones included.
+    /// Clean file pages; locked ones are none.
     pub clean: u64,
     /// Anonymous pages.
     pub anon: u64,
@@ -213,7 +213,7 @@ impl Protect {
             reclaim_anon,
             next_s,
             floors,
-            clean: whole.clean() + seen.locked,
+            clean: whole.clean(),
             anon: whole.anon,
             distance: steered.distance,
         }
@@ -226,7 +226,7 @@ impl Protect {
         let gap = whole.watermarks.gap();
         floors.clean_min > 0
             && whole.free < whole.watermarks.high + gap
-            && (clean + seen.locked <= clean_line(floors) || clean <= floors.clean_min)
+            && clean <= clean_line(floors)
             && (swap_is_full(seen, self.page_size)
                 || seen.swap_free as f64 <= self.anon_reclaim.demand() * SOON_S)
     }

@@ -23,7 +23,7 @@ pub struct Snapshot<'a> {
     pub stall_us: Option<u64>,
     /// PSI `full` of memory, microseconds: no task could run.
     pub full_us: Option<u64>,
-    /// File pages that the daemon holds locked. They are on no list that reclaim scans.
+    /// File pages that the daemon holds locked. They are on no list that reclaim scans, so no floor counts them.
     pub locked: u64,
 }
 

@@ -77,7 +77,6 @@ pub struct Steered {
 impl Steering {
     /// Decides for all nodes; `floors` gives a node's floors.
     pub fn decide(&mut self, seen: &Snapshot, floors: impl Fn(&NodeSnapshot) -> Pages) -> Steered {
-        let total: u64 = seen.nodes.iter().map(|node| node.managed).sum();
         let (mut anon, mut file, mut both) = (false, false, false);
         self.follow(seen);
         // Whether the steering that is in force may end.
@@ -86,8 +85,7 @@ impl Steering {
         let mut distance = u64::MAX;
         for node in seen.nodes.iter().filter(|node| node.managed > 0) {
             let floors = floors(node);
-            let locked = (seen.locked as f64 * node.managed as f64 / total.max(1) as f64) as u64;
-            let clean = node.clean() + locked;
+            let clean = node.clean();
             let (floor, near) = (floors.clean_min.max(floors.clean_low), near(node));
             let margin = self.margin(node, floors);
             let line = floor + margin;

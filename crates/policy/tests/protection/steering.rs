@@ -75,7 +75,7 @@ fn the_line_is_higher_the_faster_clean_pages_fall() {
 }
 
 #[test]
-fn locked_pages_count_as_clean() {
+fn a_floor_is_of_pages_that_are_not_locked() {
     let nodes = [NodeSnapshot {
         file: 100_000,
         ..node()
@@ -91,6 +91,6 @@ fn locked_pages_count_as_clean() {
     };
     assert_eq!(
         Steering::default().decide(&seen, |_| pages()).to,
-        Steer::Admin
+        Steer::Anon
     );
 }
