@@ -49,10 +49,11 @@ install:
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf.d
 	sed $(PLACES) dist/systemd/hotsetd.service > $(DESTDIR)$(UNITDIR)/hotsetd.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
-# Not where systemd looks for drop-ins: it is off until the administrator links it there.
+# Not where systemd looks for drop-ins: they are off until the administrator links them there.
 	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd
-	sed $(PLACES) dist/systemd/lock_mb.conf > $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
-	chmod 644 $(DESTDIR)$(PREFIX)/share/hotset/systemd/lock_mb.conf
+	for file in lock_mb.conf metrics.conf; do \
+		sed $(PLACES) dist/systemd/$$file > $(DESTDIR)$(PREFIX)/share/hotset/systemd/$$file && \
+		chmod 644 $(DESTDIR)$(PREFIX)/share/hotset/systemd/$$file || exit 1; done
 # What the administrator wrote is never written over.
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf ] || install -m 644 \
 		dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf

@@ -190,6 +190,7 @@ fn an_uninstall_leaves_only_a_changed_configuration() {
         "opt/x/share/man/man5/hotsetd.conf.5",
         "opt/x/lib/systemd/system/hotsetd.service",
         "opt/x/share/hotset/systemd/lock_mb.conf",
+        "opt/x/share/hotset/systemd/metrics.conf",
         "etc/hotset/hotsetd.conf",
         "etc/hotset/hotsetd.conf.d",
     ] {

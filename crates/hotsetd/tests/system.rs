@@ -40,7 +40,11 @@ fn verify(unit: &Path) -> Vec<String> {
     let done = done.expect("install systemd: systemd-analyze is missing");
     let text = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(done.status.success(), "{text}");
-    let own = |line: &&str| line.contains("hotsetd") || line.contains("lock_mb");
+    let own = |line: &&str| {
+        ["hotsetd", "lock_mb", "metrics"]
+            .iter()
+            .any(|name| line.contains(name))
+    };
     text.lines().filter(own).map(str::to_owned).collect()
 }
 
@@ -51,22 +55,42 @@ fn systemd_accepts_the_unit() {
     assert_eq!(verify(&unit_in(folder.path())), [""; 0]);
 }
 
+/// systemd's exposure level of the unit, from 0 to 10. The unit's own comments say what each power is for.
+#[test]
+#[ignore = "system: needs systemd-analyze"]
+fn the_unit_has_few_powers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut analyze = Command::new("systemd-analyze");
+    // In tenths.
+    analyze.args(["security", "--offline=yes", "--no-pager", "--threshold=20"]);
+    let done = analyze.arg(unit_in(folder.path())).output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{text}");
+    assert!(text.contains("Overall exposure level"), "{text}");
+}
+
 /// systemd only warns of an unknown line: each must be one that the unit has as well.
 #[test]
 #[ignore = "system: needs systemd-analyze"]
-fn systemd_accepts_the_drop_in_for_lock_mb() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = unit_in(folder.path());
-    let unit = std::fs::read_to_string(&path).unwrap();
-    let inner = folder.path().join("hotsetd.service.d");
-    std::fs::create_dir(&inner).unwrap();
-    let drop_in = read("dist/systemd/lock_mb.conf");
-    std::fs::write(inner.join("lock_mb.conf"), &drop_in).unwrap();
-    for line in drop_in.lines().filter(|line| !line.starts_with('#')) {
-        let (name, _) = line.split_once('=').unwrap_or((line, ""));
-        assert!(unit.contains(name), "{name} is not in the unit");
+fn systemd_accepts_the_drop_ins() {
+    for name in ["lock_mb.conf", "metrics.conf"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = unit_in(folder.path());
+        let unit = std::fs::read_to_string(&path).unwrap();
+        let inner = folder.path().join("hotsetd.service.d");
+        std::fs::create_dir(&inner).unwrap();
+        let drop_in = read(&format!("dist/systemd/{name}"));
+        std::fs::write(inner.join(name), &drop_in).unwrap();
+        let settings =
+            { drop_in.lines() }.filter(|line| !line.starts_with('#') && *line != "[Service]");
+        for line in settings {
+            let (name, _) = line.split_once('=').unwrap_or((line, ""));
+            // IPAddressAllow takes back a part of IPAddressDeny.
+            let known = unit.contains(name) || name == "IPAddressAllow";
+            assert!(known, "{name} is not in the unit");
+        }
+        assert_eq!(verify(&path), [""; 0]);
     }
-    assert_eq!(verify(&path), [""; 0]);
 }
 
 /// The capabilities of unit and drop-in are enough to see and lock files that another user's process

@@ -19,7 +19,7 @@ document! {
         pub clean_min_bytes: u64,
         /// Soft floor under clean file pages, bytes.
         pub clean_low_bytes: u64,
-        /// Clean file pages, locked ones among them, bytes.
+        /// Clean file pages, without locked ones, bytes.
         pub clean_bytes: u64,
         /// Anonymous pages, bytes.
         pub anon_bytes: u64,

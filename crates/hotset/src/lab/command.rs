@@ -1,5 +1,5 @@
 //! The command line that repeats a run, for its report.
-use super::run_args::RunArgs;
+use super::run_args::{GuestArgs, RunArgs};
 use crate::provenance::quoted;
 
 /// The command line that repeats this run, without its output folder: the `variables` of the environment
@@ -14,32 +14,42 @@ pub fn command(
     let mut parts = self::variables(variables);
     parts.push("hotset lab run".into());
     parts.push(quoted(&args.experiment));
-    let arms = (!args.arms.is_empty()).then(|| args.arms.join(","));
-    let tree = args
-        .guests
-        .tree
-        .as_ref()
-        .map(|tree| tree.display().to_string());
     let options = [
         ("preset", args.preset.clone()),
         ("bed", args.bed.clone()),
         ("kernel", args.kernel.map(|line| line.to_string())),
-        ("arm", arms),
+        ("arm", list(&args.arms)),
         ("repetitions", args.repetitions.map(|n| n.to_string())),
         ("seed", Some(seed.to_string())),
         ("jobs", Some(jobs.to_string())),
-        ("tree", tree),
     ];
     let set = args.set.iter().map(|set| ("set", Some(set.clone())));
-    for (name, value) in options.into_iter().chain(set) {
+    line(parts, options.into_iter().chain(set), &args.guests)
+}
+
+/// The values of an option that takes a list; none where it is not given.
+pub fn list(values: &[String]) -> Option<String> {
+    (!values.is_empty()).then(|| values.join(","))
+}
+
+/// The words of a command, its options that have a value, and those of `guests` that chose what ran and have not been
+/// named.
+pub fn line<'a>(
+    mut words: Vec<String>,
+    options: impl Iterator<Item = (&'a str, Option<String>)>,
+    guests: &GuestArgs,
+) -> String {
+    let tree = guests.tree.as_ref();
+    let tree = tree.map(|tree| tree.display().to_string());
+    for (name, value) in options.chain([("tree", tree)]) {
         if let Some(value) = value {
-            parts.push(format!("--{name} {}", quoted(&value)));
+            words.push(format!("--{name} {}", quoted(&value)));
         }
     }
-    if args.guests.keep_going {
-        parts.push("--keep-going".into());
+    if guests.keep_going {
+        words.push("--keep-going".into());
     }
-    parts.join(" ")
+    words.join(" ")
 }
 
 /// Variables of the environment, as a shell takes them before a command.

@@ -224,6 +224,9 @@ impl KnobWriter {
     /// # Errors
     /// The journal cannot be written.
     pub fn leave(&mut self, knob: &str) -> Result<(), Error> {
+        if self.dry {
+            return Ok(());
+        }
         self.journal.forget(knob).map_err(journal_error)
     }
 
@@ -234,7 +237,7 @@ impl KnobWriter {
     pub fn observe(&mut self, knob: &str, value: &Value) -> Result<bool, Error> {
         match self.journal.entry(knob) {
             Some(entry) if !entry.is_ours(value) => {
-                self.journal.forget(knob).map_err(journal_error)?;
+                self.leave(knob)?;
                 Ok(true)
             }
             _ => Ok(false),

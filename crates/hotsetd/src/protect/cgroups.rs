@@ -16,6 +16,7 @@ const SHARE: u64 = 2;
 
 /// The cgroups.
 pub struct Cgroups {
+    root: Root,
     sampler: Sampler,
     sample: Sample,
     list: Vec<Cgroup>,
@@ -23,11 +24,16 @@ pub struct Cgroups {
 }
 
 struct Cgroup {
+    folder: String,
     /// Path of the file that is written: /sys/fs/cgroup/user.slice/memory.low.
     knob: String,
     working_set: WorkingSet,
     /// Bytes.
     written: u64,
+    /// The knob's inode: another one is another cgroup of the same name.
+    inode: Option<u64>,
+    /// The administrator has written the knob.
+    left: bool,
 }
 
 impl Cgroups {
@@ -38,23 +44,23 @@ impl Cgroups {
             return None;
         }
         let folder = |cgroup: &ProtectedCgroup| format!("/sys/fs/cgroup/{}", cgroup.name);
-        let options = Options {
-            sources: Sources::CGROUPS,
-            knobs: Vec::new(),
-            cgroups: named.iter().map(|cgroup| folder(cgroup).into()).collect(),
-        };
         let list = named.iter().map(|cgroup| {
             let file = if cgroup.hard { "min" } else { "low" };
             Cgroup {
+                folder: folder(cgroup),
                 knob: format!("{}/memory.{file}", folder(cgroup)),
                 working_set: WorkingSet::default(),
                 written: 0,
+                inode: None,
+                left: false,
             }
         });
+        let (root, list) = (Root::new(root), list.collect::<Vec<_>>());
         Some(Cgroups {
-            sampler: Sampler::new(Root::new(root), options),
+            sampler: sampler(&root, &list),
             sample: Sample::default(),
-            list: list.collect(),
+            root,
+            list,
             sampled_s: f64::NEG_INFINITY,
         })
     }
@@ -66,6 +72,12 @@ impl Cgroups {
             return;
         }
         self.sampled_s = now_s;
+        let found =
+            { self.list.iter_mut() }.filter_map(|cgroup| cgroup.is_new(tools).then_some(()));
+        if found.count() > 0 {
+            // The files of a cgroup that is gone are looked for more and more rarely.
+            self.sampler = sampler(&self.root, &self.list);
+        }
         self.sampler.sample(&mut self.sample);
         let most = memory / SHARE / self.list.len().max(1) as u64;
         for (cgroup, found) in self.list.iter_mut().zip(&self.sample.cgroups) {
@@ -80,7 +92,8 @@ impl Cgroups {
             };
             let message = format_args!("{}: memory.stat can be read again", cgroup.knob);
             tools.log.resolved(wrong, MODULE, message);
-            if let Some(bytes) = cgroup.working_set.observe(now_s, &stat, most, page_size) {
+            let wanted = cgroup.working_set.observe(now_s, &stat, most, page_size);
+            if let Some(bytes) = wanted.filter(|_| !cgroup.left) {
                 cgroup.write(bytes, tools);
             }
         }
@@ -98,6 +111,18 @@ impl Cgroups {
             })
             .collect()
     }
+}
+
+fn sampler(root: &Root, list: &[Cgroup]) -> Sampler {
+    let options = Options {
+        sources: Sources::CGROUPS,
+        knobs: Vec::new(),
+        cgroups: list
+            .iter()
+            .map(|cgroup| cgroup.folder.clone().into())
+            .collect(),
+    };
+    Sampler::new(root.clone(), options)
 }
 
 /// `None` where memory.stat lacks a counter that the working set is measured by.
@@ -118,6 +143,22 @@ fn stat(found: &kernfs::cgroup::CgroupMemory) -> Option<Stat> {
 }
 
 impl Cgroup {
+    /// Whether the cgroup is another one than at the last look. A service that is started again has a new one, with
+    /// none of what was written to the old one.
+    fn is_new(&mut self, tools: &mut Tools) -> bool {
+        let found = rustix::fs::stat(tools.knobs.place(&self.knob).as_str());
+        let Some(inode) = found.ok().map(|about| about.st_ino) else {
+            return false;
+        };
+        let before = self.inode.replace(inode);
+        if before.is_some_and(|before| before != inode) {
+            // Where the journal cannot be written, the next write says so.
+            let _ = tools.knobs.leave(&self.knob);
+            (self.working_set, self.written, self.left) = (WorkingSet::default(), 0, false);
+        }
+        before != Some(inode)
+    }
+
     fn write(&mut self, bytes: u64, tools: &mut Tools) {
         let to = Text::<24>::of(format_args!("{bytes}"));
         let result = tools.knobs.set(&self.knob, None, to.as_str());
@@ -127,6 +168,7 @@ impl Cgroup {
                 self.written = bytes;
             }
             Ok(Outcome::Unchanged) => self.written = bytes,
+            Ok(Outcome::Yielded { .. }) => self.left = true,
             _ => {}
         }
         let write = tools.knob_write(

@@ -196,6 +196,11 @@ impl Guard {
         self.kill.take_notifier()
     }
 
+    /// Whether there is a notifier that runs with these settings.
+    pub fn has_notifier(&mut self, hook: Option<&Path>, notify: bool) -> bool {
+        self.kill.has_notifier(hook, notify)
+    }
+
     /// Whether memory that is exhausted leads to a kill, be it in a dry run.
     #[must_use]
     pub fn kills(&self) -> bool {

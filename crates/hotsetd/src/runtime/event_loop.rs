@@ -47,8 +47,6 @@ pub fn run(options: &Options, config: Config, mut log: Log) -> io::Result<bool> 
     let _pressure = startup::watch_pressure(&mut daemon, &wakes.poll, PRESSURE);
     let mut serving = start_serving(&mut daemon, &options.root, &wakes.poll);
     startup::log_start(&mut daemon);
-    // The notifier's process is started while there is memory for it.
-    startup::start_notifier(&mut daemon);
     startup::raise_priority(&mut daemon);
     process::trim_heap();
     let mut rounds = Rounds {
@@ -209,6 +207,7 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     fn sample(&mut self, daemon: &mut Daemon) {
+        startup::start_notifier(daemon);
         let mut next_s = daemon.step();
         self.sampled_s = process::now_s();
         if let Some(interval_s) = self.notify.interval_s() {

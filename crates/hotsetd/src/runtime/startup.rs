@@ -4,7 +4,7 @@ use crate::os::realtime;
 use crate::protect::oom::notifier::Notifier;
 use crate::runtime::daemon::Daemon;
 use crate::runtime::wake;
-use crate::telemetry::log::{Level, Log};
+use crate::telemetry::log::{condition, Level, Log};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use std::io;
@@ -52,15 +52,13 @@ pub fn stay_in_memory(log: &mut Log) {
     }
 }
 
-/// Starts the process that notifies of kills.
+/// Starts the process that notifies of kills, where it is wanted and not there.
 pub fn start_notifier(daemon: &mut Daemon) {
-    let dry = daemon.config().dry_run;
-    let kill = &daemon.config().protect.kill;
-    let (hook, notify) = (kill.hook.clone(), kill.notify);
-    let wanted = daemon.guard().is_some_and(|guard| guard.kills());
-    if dry || !wanted || (hook.is_none() && !notify) {
+    if !daemon.lacks_notifier() {
         return;
     }
+    let kill = &daemon.config().protect.kill;
+    let (hook, notify) = (kill.hook.clone(), kill.notify);
     let program = std::env::current_exe();
     match program.and_then(|program| Notifier::start(&program, hook.as_deref(), notify)) {
         Ok(notifier) => {
@@ -70,7 +68,8 @@ pub fn start_notifier(daemon: &mut Daemon) {
         }
         Err(error) => {
             let text = format_args!("no notices of kills: {error}");
-            daemon.log().line(Level::Warning, "protect", text);
+            let wrong = condition(&["notifier"]);
+            daemon.log().warn(process::now_s(), wrong, "protect", text);
         }
     }
 }

@@ -98,7 +98,13 @@ impl Listeners {
         };
         match opened {
             Some((_, Ok(fd))) => listeners.all.push((Kind::Metrics, fd)),
-            Some((place, Err(error))) => wrong.push(format!("metrics at {place}: {error}")),
+            Some((place, Err(error))) => {
+                let cure = match error.raw_os_error() {
+                    Some(libc::EAFNOSUPPORT) => "; listen in hotsetd.conf(5) has a drop-in for TCP",
+                    _ => "",
+                };
+                wrong.push(format!("metrics at {place}: {error}{cure}"));
+            }
             None => {}
         }
         (listeners, wrong)
@@ -122,9 +128,9 @@ impl Listeners {
         }
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        rustix::net::bind(&fd, &SocketAddrUnix::new(path)?)?;
+        let address = SocketAddrUnix::new(path)?;
+        as_group(group, || rustix::net::bind(&fd, &address))??;
         self.places.push(path.to_owned());
-        std::os::unix::fs::chown(path, None, group)?;
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o660))?;
         rustix::net::listen(&fd, 8)?;
         Ok(fd)
@@ -136,6 +142,28 @@ impl Drop for Listeners {
         for place in &self.places {
             let _ = std::fs::remove_file(place);
         }
+    }
+}
+
+/// Does `work` with `group` as the group of new files. chown(2) would need another capability.
+fn as_group<T>(group: Option<u32>, work: impl FnOnce() -> T) -> io::Result<T> {
+    let Some(group) = group else {
+        return Ok(work());
+    };
+    let own = rustix::process::getegid().as_raw();
+    set_group(group)?;
+    let done = work();
+    set_group(own)?;
+    Ok(done)
+}
+
+/// Sets this thread's effective group. The C library's function would set that of all threads.
+fn set_group(group: u32) -> io::Result<()> {
+    let same = libc::gid_t::MAX;
+    // SAFETY: takes numbers only.
+    match unsafe { libc::syscall(libc::SYS_setresgid, same, group, same) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

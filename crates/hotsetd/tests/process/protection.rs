@@ -103,6 +103,58 @@ fn a_hook_that_never_ends_does_not_keep_the_next_one_from_running() {
     end_hooks(&machine);
 }
 
+/// The pid and the command line of the process that notifies of kills.
+fn notifier(daemon: &Process) -> Option<(i32, String)> {
+    let parent = format!("PPid:\t{}\n", daemon.id());
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .find_map(|entry| {
+            let text = |file| std::fs::read(entry.path().join(file)).unwrap_or_default();
+            let command = String::from_utf8_lossy(&text("cmdline")).replace('\0', " ");
+            let status = String::from_utf8_lossy(&text("status")).into_owned();
+            let pid = entry.file_name().to_string_lossy().parse().ok()?;
+            let found = command.contains("--notifier") && status.contains(&parent);
+            found.then_some((pid, command))
+        })
+}
+
+#[test]
+fn a_notifier_that_has_ended_is_started_again_and_one_with_old_settings_is_replaced() {
+    let machine = FakeMachine::new();
+    Memory::plenty().write(&machine);
+    let configure = |hook: &str| {
+        machine.put(hook, "#!/bin/sh\n");
+        let hook = machine.path(hook);
+        std::fs::set_permissions(&hook, PermissionsExt::from_mode(0o755)).unwrap();
+        let hook = format!("{PROTECT}hook = {:?}\n", hook.display().to_string());
+        machine.put("etc/hotset/hotsetd.conf", &hook);
+    };
+    configure("first");
+    let mut process = Process::start(machine.root(), &[]);
+    process.until("the notifier runs", |process| notifier(process).is_some());
+    let (first, command) = notifier(&process).unwrap();
+    assert!(command.contains("/first "), "{command}");
+    // SAFETY: kill only sends, to a child of this test's daemon.
+    unsafe { libc::kill(first, libc::SIGKILL) };
+    process.until("the notifier has ended", |_| {
+        let status = std::fs::read_to_string(format!("/proc/{first}/status")).unwrap_or_default();
+        status.is_empty() || status.contains("State:\tZ")
+    });
+    // A reload takes a sample at once.
+    process.signal(libc::SIGHUP);
+    process.until("another runs", |process| {
+        notifier(process).is_some_and(|(pid, _)| pid != first)
+    });
+    configure("second");
+    process.signal(libc::SIGHUP);
+    process.until("the hook is the new one", |process| {
+        notifier(process).is_some_and(|(_, command)| command.contains("/second "))
+    });
+    process.signal(libc::SIGTERM);
+    assert!(process.wait().success());
+}
+
 #[test]
 fn restore_gives_swappiness_back_after_a_sigkill_while_steering() {
     let (machine, _, mut process) = steered();

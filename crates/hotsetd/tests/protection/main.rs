@@ -12,5 +12,6 @@ mod fixture;
 mod locked_files;
 #[path = "../common/memory.rs"]
 mod memory;
+mod robust;
 mod settings;
 mod steering;

@@ -235,17 +235,23 @@ fn a_kernel_with_the_series_gets_its_sysctls_and_no_steering() {
     assert_eq!(sysctl(&fixture, "workingset_protection"), "0");
 }
 
-#[test]
-fn a_cgroup_gets_its_working_set_as_memory_low_until_the_daemon_stops() {
-    let machine = FakeMachine::new();
-    let low = "sys/fs/cgroup/user.slice/memory.low";
-    machine.put(low, "0\n");
-    machine.put("sys/fs/cgroup/user.slice/memory.current", "900000000\n");
-    machine.put(
-        "sys/fs/cgroup/user.slice/memory.stat",
-        "active_anon 204800\nactive_file 102400\ninactive_file 409600\nslab_unreclaimable 4096\n\
-         workingset_refault_anon 7\nworkingset_refault_file 9\n",
+const LOW: &str = "sys/fs/cgroup/user.slice/memory.low";
+
+/// Sets the active anonymous memory of user.slice.
+fn active(machine: &FakeMachine, bytes: u64) {
+    let stat = format!(
+        "active_anon {bytes}\nactive_file 102400\ninactive_file 409600\nslab_unreclaimable 4096\n\
+         workingset_refault_anon 7\nworkingset_refault_file 9\n"
     );
+    machine.put("sys/fs/cgroup/user.slice/memory.stat", &stat);
+}
+
+/// A daemon that has written user.slice's memory.low.
+fn with_a_cgroup() -> Fixture {
+    let machine = FakeMachine::new();
+    machine.put(LOW, "0\n");
+    machine.put("sys/fs/cgroup/user.slice/memory.current", "900000000\n");
+    active(&machine, 204_800);
     let mut config = config();
     config.protect.cgroups = vec![ProtectedCgroup {
         name: "user.slice".into(),
@@ -253,11 +259,55 @@ fn a_cgroup_gets_its_working_set_as_memory_low_until_the_daemon_stops() {
     }];
     let mut fixture = Fixture::new(machine, Memory::plenty(), config);
     fixture.step();
-    assert_eq!(fixture.machine.read(low), "311296\n");
+    assert_eq!(fixture.machine.read(LOW), "311296\n");
+    fixture
+}
+
+#[test]
+fn a_cgroup_gets_its_working_set_as_memory_low_until_the_daemon_stops() {
+    let mut fixture = with_a_cgroup();
     let cgroups = fixture.protection().cgroups.unwrap();
     assert_eq!(cgroups[0].bytes, 311_296);
     fixture.daemon.stop();
-    assert_eq!(fixture.machine.read(low), "0\n");
+    assert_eq!(fixture.machine.read(LOW), "0\n");
+}
+
+#[test]
+fn a_service_that_is_started_again_gets_its_working_set_again() {
+    let mut fixture = with_a_cgroup();
+    // The service was down for some minutes.
+    let (folder, aside) = (
+        fixture.machine.path("sys/fs/cgroup/user.slice"),
+        fixture.machine.path("aside"),
+    );
+    std::fs::rename(&folder, &aside).unwrap();
+    for _ in 0..5 {
+        fixture.clock.advance(31.0);
+        fixture.step();
+    }
+    std::fs::rename(&aside, &folder).unwrap();
+    // A new folder's files have other inodes.
+    fixture.machine.put(LOW, "0\n");
+    fixture.clock.advance(31.0);
+    fixture.step();
+    assert_eq!(fixture.machine.read(LOW), "311296\n");
+    fixture.daemon.stop();
+    assert_eq!(fixture.machine.read(LOW), "0\n");
+}
+
+#[test]
+fn a_boundary_that_the_administrator_has_written_stays() {
+    let mut fixture = with_a_cgroup();
+    // The same file, so not by `put`.
+    std::fs::write(fixture.machine.path(LOW), "4096\n").unwrap();
+    for bytes in [400_000, 800_000] {
+        active(&fixture.machine, bytes);
+        fixture.clock.advance(31.0);
+        fixture.step();
+        assert_eq!(fixture.machine.read(LOW), "4096\n");
+    }
+    fixture.daemon.stop();
+    assert_eq!(fixture.machine.read(LOW), "4096\n");
 }
 
 #[test]

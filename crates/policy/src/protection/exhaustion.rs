@@ -213,8 +213,7 @@ impl Exhaustion {
     ) -> f64 {
         // Dirty pages will be clean soon, and then the floor may stand.
         let quarter = floors.clean_min / 4;
-        let will_stand =
-            whole.unclean > quarter && whole.file > floors.clean_min + quarter;
+        let will_stand = whole.unclean > quarter && whole.file > floors.clean_min + quarter;
         let mut patience_s = match full && !will_stand {
             true => PATIENCE_S,
             false => LONG_PATIENCE_S,

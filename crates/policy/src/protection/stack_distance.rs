@@ -22,8 +22,8 @@ pub struct Part {
 /// The past of one part.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// The history's clock when the part was read last.
-    clock: u64,
+    /// The moment of the last read.
+    moment: usize,
     /// Seconds of the caller's clock when the part was read last.
     at_s: f64,
     /// Reuses in a row whose stack distance fitted into memory.
@@ -40,8 +40,11 @@ const HOT: u32 = 2;
 const COLD_S: f64 = 60.0;
 /// A part that is held is given up for one that is read so many times as often.
 const BETTER: f64 = 1.5;
-/// So many parts are remembered at most.
-const MOST: usize = 16_384;
+/// So many parts are remembered at most: those of 128 GiB, in some 16 MiB. A working set is at most half.
+const MOST: usize = 1 << 17;
+
+/// Moments before they are moved together the first time.
+const LEAST_ROOM: usize = 1024;
 
 /// Remembers which parts were read, and when.
 #[derive(Clone, Debug)]
@@ -49,9 +52,71 @@ pub struct ReadHistory {
     seen: HashMap<Part, Seen>,
     /// The number of parts that memory holds.
     memory: usize,
-    /// Reads so far.
-    clock: u64,
+    moments: Moments,
     last: Option<Part>,
+}
+
+/// The moments at which parts were read last: a Fenwick tree (Fenwick, "A new data structure for cumulative
+/// frequency tables", 1994). So a distance takes the logarithm of the number of parts.
+#[derive(Clone, Debug, Default)]
+struct Moments {
+    /// The first element is unused.
+    tree: Vec<u32>,
+    next: usize,
+    taken: usize,
+}
+
+impl Moments {
+    /// The first `taken` of `room` moments are taken.
+    fn new(taken: usize, room: usize) -> Moments {
+        let mut tree = vec![0; room + 1];
+        for at in 1..=room {
+            tree[at] += u32::from(at <= taken);
+            let above = at + (at & at.wrapping_neg());
+            if above <= room {
+                tree[above] += tree[at];
+            }
+        }
+        Moments {
+            tree,
+            next: taken,
+            taken,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.next + 1 >= self.tree.len()
+    }
+
+    fn take(&mut self) -> usize {
+        self.next += 1;
+        self.taken += 1;
+        self.change(self.next, 1);
+        self.next
+    }
+
+    fn release(&mut self, moment: usize) {
+        self.taken -= 1;
+        // Adds -1.
+        self.change(moment, u32::MAX);
+    }
+
+    fn change(&mut self, mut at: usize, by: u32) {
+        while at < self.tree.len() {
+            self.tree[at] = self.tree[at].wrapping_add(by);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// How many moments after `at` are taken.
+    fn after(&self, mut at: usize) -> usize {
+        let mut until = 0;
+        while at > 0 {
+            until += self.tree[at] as usize;
+            at &= at - 1;
+        }
+        self.taken - until
+    }
 }
 
 impl ReadHistory {
@@ -62,7 +127,7 @@ impl ReadHistory {
         ReadHistory {
             seen: HashMap::new(),
             memory: memory.clamp(1, MOST / 2),
-            clock: 0,
+            moments: Moments::default(),
             last: None,
         }
     }
@@ -72,14 +137,12 @@ impl ReadHistory {
         if self.last.replace(part) == Some(part) {
             return;
         }
-        self.clock += 1;
-        let (clock, memory) = (self.clock, self.memory);
+        if self.moments.is_full() {
+            self.move_together();
+        }
         let Some(before) = self.seen.get(&part).copied() else {
-            if self.seen.len() >= MOST {
-                self.forget();
-            }
             let fresh = Seen {
-                clock,
+                moment: self.moments.take(),
                 at_s: now_s,
                 reuses: 0,
                 interval_s: 0.0,
@@ -87,11 +150,15 @@ impl ReadHistory {
             self.seen.insert(part, fresh);
             return;
         };
-        let mut seen = Seen { clock, ..before };
+        let between = self.moments.after(before.moment);
+        self.moments.release(before.moment);
+        let mut seen = Seen {
+            moment: self.moments.take(),
+            ..before
+        };
         let interval_s = now_s - before.at_s;
         if interval_s >= SAME_S {
-            let between = self.seen.values().filter(|it| it.clock > before.clock);
-            let soon = between.count() <= memory;
+            let soon = between <= self.memory;
             seen.at_s = now_s;
             seen.interval_s = match before.reuses {
                 0 => interval_s,
@@ -106,12 +173,19 @@ impl ReadHistory {
         self.seen.insert(part, seen);
     }
 
-    /// Forgets the half that was read longest ago.
-    fn forget(&mut self) {
-        let mut clocks: Vec<u64> = self.seen.values().map(|seen| seen.clock).collect();
-        let middle = clocks.len() / 2;
-        let (_, &mut median, _) = clocks.select_nth_unstable(middle);
-        self.seen.retain(|_, seen| seen.clock > median);
+    /// Moves the moments that are taken together, and leaves as much room again. Where more than half of [`MOST`]
+    /// parts are remembered, forgets those that were read longest ago.
+    fn move_together(&mut self) {
+        let mut all: Vec<&mut Seen> = self.seen.values_mut().collect();
+        all.sort_unstable_by_key(|seen| seen.moment);
+        let forgotten = all.len().saturating_sub(MOST / 2);
+        for (at, seen) in all.iter_mut().enumerate() {
+            // Moments begin at 1.
+            seen.moment = (at + 1).saturating_sub(forgotten);
+        }
+        self.seen.retain(|_, seen| seen.moment > 0);
+        let taken = self.seen.len();
+        self.moments = Moments::new(taken, (2 * taken).max(LEAST_ROOM));
     }
 
     /// The `parts` hottest parts, the hottest first. `held`: whether a part is held already, so that it
@@ -219,5 +293,26 @@ mod tests {
         assert!(history.seen.len() <= MOST);
         // The last read is still known.
         assert!(history.seen.contains_key(&part(1, 3 * MOST as u64 - 1)));
+    }
+
+    /// The distances by the tree are those that are counted one by one.
+    #[test]
+    fn distances_are_exact_while_moments_are_moved_together() {
+        let mut history = ReadHistory::new(50 * MB);
+        let mut order: Vec<u64> = Vec::new();
+        let mut state = 1u64;
+        for turn in 0..20_000u64 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let at = (state >> 33) % 100;
+            let seen = history.seen.get(&part(1, at)).map(|seen| seen.moment);
+            let distance = seen.map(|moment| history.moments.after(moment));
+            let place = order.iter().rev().position(|&it| it == at);
+            assert_eq!(distance, place, "turn {turn}");
+            history.read(part(1, at), turn as f64);
+            order.retain(|&it| it != at);
+            order.push(at);
+        }
     }
 }

@@ -1,15 +1,16 @@
 //! `hotset lab league`: every challenger in every scene, and the page that ranks them.
 mod args;
+mod command;
 mod entry;
 mod page;
 mod show;
 
 pub use args::LeagueArgs;
 
-use super::command::variables;
+use self::command::command;
 use super::duration::duration;
 use super::output::{default_output, typed};
-use crate::provenance::{self, quoted};
+use crate::provenance::quoted;
 use crate::shell::{document, error, note, out, outln, usage};
 use anyhow::{Context, Result};
 use lab::experiment::league::{Cell, Challenger};
@@ -72,12 +73,13 @@ pub fn run(args: &LeagueArgs) -> Result<ExitCode> {
             break;
         }
     }
-    finish(args, &challengers, &studies, &out, well)
+    finish(args, jobs, &challengers, &studies, &out, well)
 }
 
 /// Ranks what was run, and writes and prints it.
 fn finish(
     args: &LeagueArgs,
+    jobs: u32,
     challengers: &[Challenger],
     studies: &[(String, f64, Study)],
     out: &Path,
@@ -91,7 +93,7 @@ fn finish(
         })
         .collect();
     let standings = rank(&played);
-    let command = command();
+    let command = command(args, &lab::run::environment(), jobs);
     let html = out.join("league.html");
     put(
         &html,
@@ -166,15 +168,8 @@ fn options(args: &LeagueArgs, jobs: u32, out: &Path) -> Options {
         force: false,
         keep_going: args.guests.keep_going,
         quiet: args.guests.json,
-        command: command(),
+        command: command(args, &lab::run::environment(), jobs),
     }
-}
-
-/// The command line as it was given, with the variables that chose what ran.
-fn command() -> String {
-    let mut words = variables(&lab::run::environment());
-    words.push(provenance::command());
-    words.join(" ")
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {

@@ -5,6 +5,7 @@ use lab::experiment::league::Challenger;
 use report::format::html::sheet::{html as sheet, Part, Section, Sheet};
 use report::format::table::{Cell, Row, Table, Tone};
 use report::league::{Played, Score, Standing};
+use units::counted;
 
 const YARDSTICK: &str = "A small task is to run ten times a second beside the load. Where it comes a second late or \
      more, the machine stood still until it ran. Seconds lost a minute are those, and 10 s for each innocent \
@@ -25,9 +26,6 @@ pub fn html(
     command: &str,
 ) -> String {
     let names: Vec<&str> = played.iter().map(|one| one.cell).collect();
-    let bed = played
-        .first()
-        .map_or("", |one| one.study.run.bed.name.as_str());
     let mut scenes: Vec<Part> = { names.iter() }
         .map(|cell| Part::Table(of_cell(standings, cell), "main"))
         .collect();
@@ -41,12 +39,7 @@ pub fn html(
     )));
     sheet(&Sheet {
         title: "How long does a machine stand still when memory runs out?".into(),
-        meta: format!(
-            "{bed} · {} challengers · {} scenes · {}",
-            standings.len(),
-            names.len(),
-            made()
-        ),
+        meta: meta(standings, played),
         verdict: verdict(standings),
         caution: caution(standings),
         sections: vec![
@@ -80,6 +73,27 @@ pub fn html(
             ),
         ],
     })
+}
+
+/// The bed, and how much was run.
+fn meta(standings: &[Standing], played: &[Played]) -> String {
+    let mut parts = Vec::new();
+    if let Some(first) = played.first() {
+        let (bed, run) = (&first.study.run.bed, &first.study.run);
+        parts.push(format!(
+            "{}, {} MiB, {}, {} at once",
+            bed.name,
+            bed.memory_mb,
+            counted(bed.cpus.into(), "CPU"),
+            counted(bed.jobs.into(), "guest")
+        ));
+        parts.push(format!("{:.0} s of pressure", first.seconds));
+        parts.push(counted(run.repetitions.into(), "repetition"));
+    }
+    parts.push(counted(standings.len() as u64, "challenger"));
+    parts.push(counted(played.len() as u64, "scene"));
+    parts.push(made());
+    parts.join(" · ")
 }
 
 /// The first and the last.

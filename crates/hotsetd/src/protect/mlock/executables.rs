@@ -239,8 +239,14 @@ fn populate(start: *mut c_void, bytes: usize, resident: &[u8], page: usize) {
             continue;
         }
         let length = (same * page).min(bytes - at * page);
-        // SAFETY: within the range, which is mapped; pages in memory are only mapped.
-        unsafe { libc::madvise(start.byte_add(at * page), length, MADV_POPULATE_READ) };
+        // SAFETY: within the range, which is mapped; pages in memory are only mapped. Older kernels map them by
+        // mlock(2), which raises no SIGBUS either.
+        unsafe {
+            let from = start.byte_add(at * page);
+            if libc::madvise(from, length, MADV_POPULATE_READ) != 0 {
+                libc::mlock(from, length);
+            }
+        }
         at += same;
     }
 }

@@ -137,6 +137,12 @@ impl KillController {
         self.notifier.take()
     }
 
+    /// Whether there is a notifier that runs with these settings.
+    pub fn has_notifier(&mut self, hook: Option<&Path>, notify: bool) -> bool {
+        let notifier = self.notifier.as_mut();
+        notifier.is_some_and(|notifier| notifier.runs(hook, notify))
+    }
+
     /// Whether victims are chosen, be it in a dry run.
     #[must_use]
     pub fn is_open(&self) -> bool {

@@ -22,8 +22,10 @@ pub const OPTION: &str = "--notifier";
 /// The notifier's process, seen from the daemon.
 pub struct Notifier {
     pipe: OwnedFd,
-    /// Ends when the pipe is closed. By then nobody is left to wait for it.
+    /// Ends when the pipe is closed.
     child: Child,
+    hook: Option<PathBuf>,
+    notify: bool,
 }
 
 impl Notifier {
@@ -42,7 +44,30 @@ impl Notifier {
         let pipe = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let pipe = OwnedFd::from(pipe);
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Notifier { pipe, child })
+        Ok(Notifier {
+            pipe,
+            child,
+            hook: hook.map(Path::to_owned),
+            notify,
+        })
+    }
+
+    /// Whether the process is there, and runs with these settings.
+    pub fn runs(&mut self, hook: Option<&Path>, notify: bool) -> bool {
+        (self.hook.as_deref(), self.notify) == (hook, notify)
+            && matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends the process, after the notices that it has.
+    pub fn end(self) {
+        let Notifier {
+            pipe, mut child, ..
+        } = self;
+        drop(pipe);
+        // Where there is no thread for it, its entry stays in the table of processes.
+        let _ = std::thread::Builder::new()
+            .stack_size(64 << 10)
+            .spawn(move || child.wait());
     }
 
     /// The process id.

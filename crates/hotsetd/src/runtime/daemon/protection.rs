@@ -40,14 +40,33 @@ impl Daemon {
         self.guard.as_mut()
     }
 
-    /// Replaces the guard with one of the present configuration. The notifier's process stays.
+    /// Whether the process that notifies of kills is to be started: there is none, or it has ended. While reclaim may
+    /// be steered, none is started.
+    pub fn lacks_notifier(&mut self) -> bool {
+        let kill = &self.config.protect.kill;
+        let wanted = !self.config.dry_run && (kill.hook.is_some() || kill.notify);
+        let guard = self.guard.as_mut();
+        guard.is_some_and(|guard| {
+            wanted
+                && guard.kills()
+                && !guard.is_armed()
+                && !guard.has_notifier(kill.hook.as_deref(), kill.notify)
+        })
+    }
+
+    /// Replaces the guard with one of the present configuration. The notifier's process stays if its settings do.
     pub(super) fn renew_guard(&mut self) {
         let notifier = self.guard.as_mut().and_then(Guard::take_notifier);
         // The old guard's trace instance is in use until the guard is gone.
         self.guard = None;
         self.open_guard();
-        if let Some(guard) = &mut self.guard {
-            guard.set_notifier(notifier);
+        let kill = &self.config.protect.kill;
+        let Some(mut notifier) = notifier else { return };
+        match &mut self.guard {
+            Some(guard) if notifier.runs(kill.hook.as_deref(), kill.notify) => {
+                guard.set_notifier(Some(notifier));
+            }
+            _ => notifier.end(),
         }
     }
 
