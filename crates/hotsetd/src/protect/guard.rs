@@ -186,6 +186,12 @@ impl Guard {
         matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
     }
 
+    /// Whether a kill may be due any moment.
+    #[must_use]
+    pub fn is_pressed(&self) -> bool {
+        self.decision.pressing
+    }
+
     /// Sets the process that notifies users of kills.
     pub fn set_notifier(&mut self, notifier: Option<Notifier>) {
         self.kill.set_notifier(notifier);

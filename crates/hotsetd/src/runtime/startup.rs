@@ -60,15 +60,17 @@ pub fn start_notifier(daemon: &mut Daemon) {
     let kill = &daemon.config().protect.kill;
     let (hook, notify) = (kill.hook.clone(), kill.notify);
     let program = std::env::current_exe();
+    let wrong = condition(&["notifier"]);
     match program.and_then(|program| Notifier::start(&program, hook.as_deref(), notify)) {
         Ok(notifier) => {
             if let Some(guard) = daemon.guard() {
                 guard.set_notifier(Some(notifier));
             }
+            let text = format_args!("kills have notices again");
+            daemon.log().resolved(wrong, "protect", text);
         }
         Err(error) => {
             let text = format_args!("no notices of kills: {error}");
-            let wrong = condition(&["notifier"]);
             daemon.log().warn(process::now_s(), wrong, "protect", text);
         }
     }

@@ -40,8 +40,8 @@ impl Daemon {
         self.guard.as_mut()
     }
 
-    /// Whether the process that notifies of kills is to be started: there is none, or it has ended. While reclaim may
-    /// be steered, none is started.
+    /// Whether the process that notifies of kills is to be started: there is none, or it has ended. None is
+    /// started while a kill may be due any moment.
     pub fn lacks_notifier(&mut self) -> bool {
         let kill = &self.config.protect.kill;
         let wanted = !self.config.dry_run && (kill.hook.is_some() || kill.notify);
@@ -49,7 +49,7 @@ impl Daemon {
         guard.is_some_and(|guard| {
             wanted
                 && guard.kills()
-                && !guard.is_armed()
+                && !guard.is_pressed()
                 && !guard.has_notifier(kill.hook.as_deref(), kill.notify)
         })
     }
