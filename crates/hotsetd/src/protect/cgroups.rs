@@ -72,9 +72,11 @@ impl Cgroups {
             return;
         }
         self.sampled_s = now_s;
-        let found =
-            { self.list.iter_mut() }.filter_map(|cgroup| cgroup.is_new(tools).then_some(()));
-        if found.count() > 0 {
+        let mut is_new = false;
+        for cgroup in &mut self.list {
+            is_new |= cgroup.is_new(tools);
+        }
+        if is_new {
             // The files of a cgroup that is gone are looked for more and more rarely.
             self.sampler = sampler(&self.root, &self.list);
         }

@@ -53,6 +53,16 @@ fn harm(machine: &FakeMachine, path: &str, damages: &[Damage]) {
     std::fs::write(path, text).unwrap();
 }
 
+/// A daemon on a machine whose memory a hog has exhausted.
+fn exhausted() -> Fixture {
+    let machine = FakeMachine::new();
+    FakeProcess::new(5000, "hog")
+        .memory(400_000_000)
+        .write(&machine);
+    let memory = Memory::exhausted(&machine);
+    Fixture::new(machine, memory, config())
+}
+
 const CONFIGURATION: &str = "aggressiveness = 3\ndry_run = false\nverbosity = 4\n[protect]\n\
     workingset_protection = true\nclean_min_ratio = \"2G\"\nlock_mb = 64\n[protect.kill]\n\
     when = \"auto\"\nprotect = [\"sshd\", \"unit:x.service\"]\n[protect.cgroups]\n\
@@ -108,18 +118,12 @@ proptest! {
             1..6,
         ),
     ) {
-        let machine = FakeMachine::new();
+        let mut fixture = exhausted();
         let foreign = "proc/sys/vm/dirty_ratio";
-        machine.put(foreign, "20\n");
-        FakeProcess::new(5000, "hog").memory(400_000_000).write(&machine);
-        let memory = Memory::exhausted(&machine);
-        let mut fixture = Fixture::new(machine, memory, config());
+        fixture.machine.put(foreign, "20\n");
         fixture.take(20);
         for (file, one) in &files {
-            let path = format!("proc/{file}");
-            if fixture.machine.path(&path).exists() {
-                harm(&fixture.machine, &path, std::slice::from_ref(one));
-            }
+            harm(&fixture.machine, &format!("proc/{file}"), std::slice::from_ref(one));
             fixture.steps(5);
             fixture.daemon.step();
         }
@@ -130,10 +134,7 @@ proptest! {
 
     #[test]
     fn a_damaged_journal_is_no_obstacle(damages in proptest::collection::vec(damage(), 1..4)) {
-        let machine = FakeMachine::new();
-        FakeProcess::new(5000, "hog").memory(400_000_000).write(&machine);
-        let memory = Memory::exhausted(&machine);
-        let mut fixture = Fixture::new(machine, memory, config());
+        let mut fixture = exhausted();
         fixture.take(60);
         // As after a SIGKILL.
         harm(&fixture.machine, "run/hotset/journal", &damages);

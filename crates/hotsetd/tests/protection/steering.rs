@@ -130,8 +130,8 @@ fn a_machine_with_memory_to_spare_is_not_steered() {
     assert_eq!(fixture.protection().counts.steered, 0);
 }
 
-#[test]
-fn swappiness_that_the_administrator_writes_is_never_written_again() {
+/// A daemon that steers reclaim to anonymous pages: clean pages are just above their floor.
+fn steered() -> Fixture {
     let machine = FakeMachine::new();
     let memory = Memory {
         file: 152_000,
@@ -140,6 +140,12 @@ fn swappiness_that_the_administrator_writes_is_never_written_again() {
     let mut fixture = Fixture::new(machine, memory, config());
     fixture.steps(2);
     assert_eq!(fixture.swappiness(), "200");
+    fixture
+}
+
+#[test]
+fn swappiness_that_the_administrator_writes_is_never_written_again() {
+    let mut fixture = steered();
     fixture.machine.put(SWAPPINESS, "33\n");
     fixture.memory.file = 400_000;
     fixture.write_memory();
@@ -157,14 +163,7 @@ fn swappiness_that_the_administrator_writes_is_never_written_again() {
 /// 0 is a value that hotsetd itself might write: the journal lists it while reclaim is steered.
 #[test]
 fn a_value_of_the_administrators_stays_theirs_though_hotsetd_might_have_written_it() {
-    let machine = FakeMachine::new();
-    let memory = Memory {
-        file: 152_000,
-        ..low(&machine)
-    };
-    let mut fixture = Fixture::new(machine, memory, config());
-    fixture.steps(2);
-    assert_eq!(fixture.swappiness(), "200");
+    let mut fixture = steered();
     fixture.machine.put(SWAPPINESS, "0\n");
     fixture.steps(200);
     assert!(fixture.protection().swappiness_is_the_administrators);
@@ -175,13 +174,7 @@ fn a_value_of_the_administrators_stays_theirs_though_hotsetd_might_have_written_
 /// `sysctl --system` writes the original.
 #[test]
 fn the_original_written_again_does_not_end_protection() {
-    let machine = FakeMachine::new();
-    let memory = Memory {
-        file: 152_000,
-        ..low(&machine)
-    };
-    let mut fixture = Fixture::new(machine, memory, config());
-    fixture.steps(2);
+    let mut fixture = steered();
     fixture.machine.put(SWAPPINESS, "60\n");
     fixture.steps(200);
     assert_eq!(fixture.swappiness(), "200");
@@ -192,14 +185,7 @@ fn the_original_written_again_does_not_end_protection() {
 
 #[test]
 fn the_next_daemon_gives_back_the_swappiness_that_a_killed_one_left() {
-    let machine = FakeMachine::new();
-    let memory = Memory {
-        file: 152_000,
-        ..low(&machine)
-    };
-    let mut fixture = Fixture::new(machine, memory, config());
-    fixture.steps(2);
-    assert_eq!(fixture.swappiness(), "200");
+    let mut fixture = steered();
     fixture.restart(Config::default());
     assert_eq!(fixture.swappiness(), "60");
 }
