@@ -1,7 +1,8 @@
 //! `hotset-guest`: PID 1 of the lab's guests, and the workloads that they run.
 //!
 //! As PID 1 it mounts the kernel's file systems, makes the settings of `/hotset/spec.json`, runs
-//! the scenes and powers off. As `/init work NAME` it is one process of the worker NAME.
+//! the scenes and powers off. As `/init work NAME` it is one process of the worker NAME, and as `/init in-root COMMAND` a
+//! daemon of the experiment's root.
 //! Measurements go through a serial line, one JSON object in each line of text ([`protocol::wire`]). A
 //! serial line needs no new memory, so it works when the guest is out of memory.
 mod boot;
@@ -27,6 +28,7 @@ fn main() {
     let mut args = std::env::args().skip(1);
     match (args.next().as_deref(), args.next()) {
         (Some("work"), Some(name)) => work::main(&name, args.next().as_deref()),
+        (Some("in-root"), Some(program)) => work::in_root([program].into_iter().chain(args)),
         _ if std::process::id() == 1 => init(),
         _ => {
             eprintln!("hotset-guest runs as PID 1 of a guest that `hotset lab` boots");

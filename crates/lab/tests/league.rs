@@ -100,18 +100,40 @@ fn a_wrong_challenger_is_an_error_with_its_line() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_told_with_its_packages() {
-    let text = "[x]\ncommand = [\"no-such-daemon\", \"-r\"]\npackages = [\"some-package\"]\n";
+fn a_program_that_is_not_there_is_told_and_one_of_packages_need_not_be() {
+    let text = "[x]\ncommand = [\"no-such-daemon\", \"-r\"]\n";
     let entered = parse(Path::new("mine.toml"), text).unwrap();
     let why = entered[0].lacks().unwrap();
-    for part in [
-        "challenger x",
-        "no-such-daemon",
-        "some-package",
-        "--without x",
-    ] {
+    for part in ["challenger x", "no-such-daemon", "packages", "--without x"] {
         assert!(why.contains(part), "{why}");
     }
     let there = parse(Path::new("mine.toml"), "[x]\ncommand = [\"sh\"]\n").unwrap();
     assert_eq!(there[0].lacks(), None);
+    let packed = format!("{text}packages = [\"some-package\"]\n");
+    let packed = parse(Path::new("mine.toml"), &packed).unwrap();
+    assert_eq!(packed[0].lacks(), None);
+}
+
+/// All guests of a scene have the same root, with the packages of all who play there.
+#[test]
+fn the_packages_of_all_players_are_the_root() {
+    let text = "[a]\ncommand = [\"a\"]\npackages = [\"a-bin\", \"libc6\"]\nswap = [\"zram\"]\n\
+                [b]\ncommand = [\"b\"]\npackages = [\"libc6\", \"b-bin\"]\n[c]\n";
+    let entered = parse(Path::new("mine.toml"), text).unwrap();
+    let found = cells(&entered, &wanted()).unwrap();
+    for (cell, wanted) in [
+        ("desktop-zram", vec!["a-bin", "libc6", "b-bin"]),
+        ("desktop-none", vec!["libc6", "b-bin"]),
+    ] {
+        let cell = found.iter().find(|one| one.name == cell).unwrap();
+        let experiment = &cell.experiment;
+        assert_eq!(experiment.root.as_ref().unwrap().packages, wanted);
+        for arm in &experiment.arms {
+            let in_root = arm.daemon.as_ref().map(|daemon| daemon.in_root);
+            assert_eq!(in_root, (arm.name != "c").then_some(true), "{}", arm.name);
+        }
+    }
+    let without = parse(Path::new("mine.toml"), "[c]\n").unwrap();
+    let found = cells(&without, &wanted()).unwrap();
+    assert_eq!(found[0].experiment.root, None);
 }

@@ -130,3 +130,28 @@ fn a_failure_in_a_guest_gets_the_line_of_its_field() {
         "{broken}"
     );
 }
+
+#[test]
+fn a_daemon_of_a_root_needs_the_root_and_a_name() {
+    let broken = |root: &str, daemon: &str| {
+        let arm = "kernel = \"vanilla\"";
+        let text = GOOD.replace(arm, &format!("{arm}\ndaemon = {{ {daemon}, in_root = true }}"));
+        let text = match root {
+            "" => text[..text.find("[root]").unwrap()].to_string()
+                + "[[scenes]]\nname = \"one\"\nrun = []\nseconds = 1\n[[arms]]\nname = \"a\"\n"
+                + &format!("{arm}\ndaemon = {{ {daemon}, in_root = true }}\n"),
+            _ => text,
+        };
+        let changes = Changes {
+            preset: None,
+            set: Vec::new(),
+        };
+        let loaded = Experiment::parse(Path::new("x.toml"), &text, &changes);
+        loaded.map(|_| ()).map_err(|broken| broken.to_string())
+    };
+    broken("root", "program = \"sh\"").unwrap();
+    let message = broken("root", "config = {}").unwrap_err();
+    assert!(message.contains("arms[0].daemon.in_root: goes with `program`"), "{message}");
+    let message = broken("", "program = \"sh\"").unwrap_err();
+    assert!(message.contains("arms[0].daemon.in_root: the experiment has no [root]"), "{message}");
+}

@@ -13,4 +13,5 @@ mod program;
 mod stop;
 mod worker;
 
+pub use program::in_root;
 pub use worker::main;

@@ -42,6 +42,15 @@ pub fn exec(orders: &Program) -> Result<()> {
     Err(error).with_context(|| format!("starting {program}"))
 }
 
+/// Becomes a daemon of the root, with its superuser's rights. Never returns.
+pub fn in_root(command: impl Iterator<Item = String>) -> ! {
+    let orders = Program::of(command.collect());
+    if let Err(error) = exec(&orders) {
+        eprintln!("hotset-guest: {error:#}");
+    }
+    std::process::exit(1)
+}
+
 struct User {
     uid: u32,
     gid: u32,

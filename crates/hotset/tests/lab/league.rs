@@ -75,7 +75,7 @@ fn what_is_not_there_is_usage_with_the_nearest_name() {
 fn a_missing_program_and_a_full_folder_are_refused_before_anything_is_built() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.toml");
-    let mine = "[mine]\ncommand = [\"no-such-daemon\"]\npackages = [\"some\"]\n";
+    let mine = "[mine]\ncommand = [\"no-such-daemon\"]\n";
     fs::write(&file, mine).unwrap();
     let line = "lab league --preset small --only mine --challengers";
     let missing = output(line, &[&file]);

@@ -72,6 +72,9 @@ pub struct Daemon {
     /// That program's arguments.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// That program is one of the experiment's root, not of this machine.
+    #[serde(default)]
+    pub in_root: bool,
 }
 
 fn yes() -> bool {

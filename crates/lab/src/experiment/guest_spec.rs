@@ -74,17 +74,18 @@ impl Experiment {
             }),
             daemon: arm.daemon.as_ref().map(|daemon| {
                 let own = crate::guest::initramfs::DAEMON;
-                let foreign = daemon
-                    .program
-                    .as_deref()
-                    .map(crate::guest::host_program::place);
-                let program = foreign.clone().unwrap_or_else(|| own.into());
+                let program = match daemon.program.as_deref() {
+                    None => own.into(),
+                    Some(program) if daemon.in_root => program.to_string(),
+                    Some(program) => crate::guest::host_program::place(program),
+                };
                 protocol::spec::Daemon {
                     command: { [program].into_iter() }
                         .chain(daemon.arguments.iter().cloned())
                         .collect(),
                     start: daemon.start,
-                    foreign: foreign.is_some(),
+                    foreign: daemon.program.is_some(),
+                    in_root: daemon.in_root,
                 }
             }),
             sample_ms: self.machine.sample_ms,

@@ -108,6 +108,18 @@ pub struct Root {
     pub free_mb: u64,
 }
 
+impl Root {
+    /// A root with these packages, and nothing else.
+    pub fn of(packages: Vec<String>) -> Root {
+        Root {
+            packages,
+            suite: default_suite(),
+            prepare: Vec::new(),
+            free_mb: default_free_mb(),
+        }
+    }
+}
+
 fn default_suite() -> String {
     "bookworm".into()
 }

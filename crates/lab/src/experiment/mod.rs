@@ -24,4 +24,5 @@ pub use guest_spec::Devices;
 pub use kernel::{Kernel, Own};
 pub use load::Changes;
 pub use machine::{Machine, Root};
+pub use places::daemon_program;
 pub use text::source::Broken;

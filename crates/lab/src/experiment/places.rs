@@ -6,7 +6,12 @@ use std::collections::BTreeMap;
 
 /// The fields of an experiment that are read long after its file: each with an error without a message.
 #[derive(Clone, Debug, Default)]
-pub struct Places(Vec<Broken>);
+pub struct Places(Vec<(String, Broken)>);
+
+/// The field of the program that an arm runs as its daemon, for [`Places`].
+pub fn daemon_program(arm: &str) -> String {
+    format!("arms.{arm}.daemon.program")
+}
 
 impl Places {
     /// The places of an experiment's root and programs. `place` finds one.
@@ -32,17 +37,20 @@ impl Places {
                 fields.push(path);
             }
         }
-        let empty = |at| Error {
-            at,
-            message: String::new(),
-        };
-        Places({ fields.into_iter() }.map(|at| place(&empty(at))).collect())
+        let placed = { fields.into_iter() }.map(|at| place(&Error::unsaid(at)));
+        Places(placed.map(|place| (place.field.clone(), place)).collect())
+    }
+
+    /// Gives a field a place in another file, where that file says what the field is.
+    pub(super) fn put(&mut self, field: String, place: Broken) {
+        self.0.push((field, place));
     }
 
     /// The error that a field has: `root.packages[1]` for instance.
     pub fn broken(&self, field: &str, message: impl Into<String>) -> Broken {
-        let found = self.0.iter().find(|broken| broken.field == field);
-        let mut broken = found.cloned().unwrap_or_else(|| Broken::of_field(field));
+        let found = self.0.iter().find(|(of, _)| of == field);
+        let found = found.map(|(_, place)| place.clone());
+        let mut broken = found.unwrap_or_else(|| Broken::of_field(field));
         broken.message = message.into();
         broken
     }
@@ -50,12 +58,8 @@ impl Places {
     /// A guest's message with the file and the line before it, if it begins with a field: "FIELD: why".
     pub fn placed(&self, message: &str) -> String {
         let field = message.split_once(": ").map(|(field, _)| field);
-        match self
-            .0
-            .iter()
-            .find(|broken| Some(broken.field.as_str()) == field)
-        {
-            Some(broken) => format!("{}:{}: {message}", broken.file, broken.line),
+        match { self.0.iter() }.find(|(of, _)| Some(of.as_str()) == field) {
+            Some((_, broken)) => format!("{}:{}: {message}", broken.file, broken.line),
             None => message.into(),
         }
     }

@@ -7,7 +7,7 @@
 //! base-KEY/     base.tar, of a release and names of packages
 //! image-KEY/    root.ext4 and programs, of their versions, what `prepare` says and the free space
 //! ```
-use crate::experiment::{Broken, Experiment, Root};
+use crate::experiment::{self, Broken, Experiment, Root};
 use anyhow::{bail, Context, Result};
 use kbuild::cache::{self, Cache, Partial};
 use kbuild::fetch::apt;
@@ -277,24 +277,26 @@ fn installed(status: &str) -> Vec<String> {
     status.split("\n\n").filter_map(package).collect()
 }
 
-/// Checks that the root has the programs of all workers. `programs` are the paths in the root, one a
-/// line.
+/// Checks that the root has the programs of all workers and daemons that run in it. `programs` are the
+/// paths in the root, one a line.
 fn check_commands(experiment: &Experiment, programs: &str) -> Result<(), Broken> {
-    for (name, worker) in &experiment.workers {
-        let Some(orders) = worker.does.program() else {
-            continue;
-        };
-        let Some(program) = orders.command.first() else {
-            continue;
-        };
-        if !has(programs, program, &orders.cwd) {
+    let workers = experiment.workers.iter().filter_map(|(name, worker)| {
+        let orders = worker.does.program()?;
+        let field = format!("workers.{name}.does.program.command");
+        Some((field, orders.command.first()?, orders.cwd.as_str()))
+    });
+    let daemons = experiment.arms.iter().filter_map(|arm| {
+        let daemon = arm.daemon.as_ref().filter(|daemon| daemon.in_root)?;
+        let field = experiment::daemon_program(&arm.name);
+        Some((field, daemon.program.as_ref()?, "/"))
+    });
+    for (field, program, cwd) in workers.chain(daemons) {
+        if !has(programs, program, cwd) {
             let last = |path: &'_ str| path.rsplit('/').next().unwrap_or_default().to_string();
             let known: Vec<String> = programs.lines().map(last).collect();
             let meant = names::suggestion(&last(program), known.iter().map(String::as_str));
-            let message = format!(
-                "the root has no program {program:?}: add its package to root.packages{meant}"
-            );
-            let field = format!("workers.{name}.does.program.command");
+            let message =
+                format!("the root has no program {program:?}: add its package to `packages`{meant}");
             return Err(experiment.places.broken(&field, message));
         }
     }

@@ -30,7 +30,8 @@ pub fn init(experiment: &Experiment, recorded: &Recorded) -> Result<Init> {
     for (name, pages) in recorded.files() {
         init = init.with_recorded(name, pages);
     }
-    let daemons = experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref());
+    let daemons = { experiment.arms.iter().filter_map(|arm| arm.daemon.as_ref()) }
+        .filter(|daemon| !daemon.in_root);
     for program in daemons.filter_map(|daemon| daemon.program.as_deref()) {
         init = init.with_host_program(program)?;
     }

@@ -35,6 +35,22 @@ pub struct Program {
     pub may_fail: bool,
 }
 
+impl Program {
+    /// The orders to run a command with the superuser's rights, and to measure nothing.
+    pub fn of(command: Vec<String>) -> Program {
+        Program {
+            command,
+            env: BTreeMap::new(),
+            cwd: top(),
+            user: superuser(),
+            ready: None,
+            ready_s: patience(),
+            measure: BTreeMap::new(),
+            may_fail: false,
+        }
+    }
+}
+
 fn top() -> String {
     "/".into()
 }

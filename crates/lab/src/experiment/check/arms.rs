@@ -57,6 +57,11 @@ pub fn arms(experiment: &Experiment) -> Checked {
             path
         };
         one(arm, &of)?;
+        let in_root = arm.daemon.as_ref().is_some_and(|daemon| daemon.in_root);
+        if in_root && experiment.root.is_none() {
+            let message = "the experiment has no [root] with the daemon's packages";
+            return invalid(of(&["daemon", "in_root"]), message);
+        }
     }
     Ok(())
 }

@@ -9,6 +9,11 @@ pub fn daemon(at: Vec<Step>, daemon: &Daemon) -> Checked {
     if daemon.program.is_some() {
         return Ok(());
     }
+    if daemon.in_root {
+        let mut here = at;
+        here.push("in_root".into());
+        return invalid(here, "goes with `program`: hotsetd is not of the root");
+    }
     let Some(message) = first_error(&daemon.text()) else {
         return Ok(());
     };

@@ -5,6 +5,8 @@ use crate::experiment::check;
 use crate::experiment::definition::Experiment;
 use crate::experiment::find::find;
 use crate::experiment::load::Changes;
+use crate::experiment::machine::Root;
+use crate::experiment::places::daemon_program;
 use anyhow::{bail, Result};
 
 /// The scenes, each an experiment `league-NAME`.
@@ -51,11 +53,13 @@ pub fn cells(challengers: &[Challenger], wanted: &Wanted) -> Result<Vec<Cell>> {
     for scene in &wanted.scenes {
         for swap in &wanted.swaps {
             let mut experiment = scene_with(scene, *swap, wanted)?;
-            let players = challengers.iter().filter(|one| one.plays(*swap));
-            experiment.arms = players.map(|one| one.arm.clone()).collect();
-            if experiment.arms.is_empty() {
+            let players: Vec<&Challenger> =
+                { challengers.iter() }.filter(|one| one.plays(*swap)).collect();
+            if players.is_empty() {
                 continue;
             }
+            experiment.arms = players.iter().map(|one| one.arm.clone()).collect();
+            root_of(&players, &mut experiment);
             let name = format!("{scene}-{swap}");
             experiment.name = format!("league-{name}");
             enter(&mut experiment)?;
@@ -84,6 +88,24 @@ fn scene_with(scene: &str, swap: Swap, wanted: &Wanted) -> Result<Experiment> {
     experiment.repetitions = wanted.repetitions.unwrap_or(experiment.repetitions);
     experiment.seed = wanted.seed.unwrap_or(experiment.seed);
     Ok(experiment)
+}
+
+/// Gives the guests a root with the packages of all players, so that all have the same machine.
+fn root_of(players: &[&Challenger], experiment: &mut Experiment) {
+    let mut packages: Vec<String> = Vec::new();
+    for player in players {
+        let (command, places) = &player.places;
+        let field = daemon_program(player.name());
+        experiment.places.put(field, command.clone());
+        for (package, place) in player.packages.iter().zip(places) {
+            if !packages.contains(package) {
+                let field = format!("root.packages[{}]", packages.len());
+                experiment.places.put(field, place.clone());
+                packages.push(package.clone());
+            }
+        }
+    }
+    experiment.root = (!packages.is_empty()).then(|| Root::of(packages));
 }
 
 /// Makes the arms those of the experiment: ratios are against `nothing`, and a promise about an arm that

@@ -4,7 +4,7 @@ use crate::experiment::arm::{default_version, ordered, Arm, Daemon, Lru};
 use crate::experiment::check::{self, invalid, is_plain, Checked};
 use crate::experiment::find::find;
 use crate::experiment::kernel::Kernel;
-use crate::experiment::text::source::{at, Broken, Pieces, Step};
+use crate::experiment::text::source::{at, Broken, Error, Pieces, Step};
 use crate::guest::host_program;
 use anyhow::Result;
 use kbuild::Flavour;
@@ -18,8 +18,10 @@ pub struct Challenger {
     pub arm: Arm,
     /// What it does, in a sentence.
     pub about: String,
-    /// Debian packages that have its program.
+    /// Debian packages that have its program. Where there are none, the program is this machine's.
     pub packages: Vec<String>,
+    /// The places of its program and of each package, for messages.
+    pub places: (Broken, Vec<Broken>),
     /// The kinds of swap with which it does anything; empty: with each.
     swap: Vec<Swap>,
 }
@@ -88,7 +90,13 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Challenger>, Broken> {
     for (name, form) in forms {
         let checked = form_is_right(&name, &form);
         checked.map_err(|error| pieces.broken(&tree, &error))?;
-        let challenger = form.challenger(&name, path.parent().unwrap_or(Path::new("")));
+        let placed = |at| pieces.broken(&tree, &Error::unsaid(at));
+        let packages = 0..form.packages.len();
+        let places = (
+            placed(place(&name, &["command"])),
+            { packages.map(|i| placed(at![name.as_str(), "packages", i])) }.collect(),
+        );
+        let challenger = form.challenger(&name, path.parent().unwrap_or(Path::new("")), places);
         let of = |fields: &[&str]| place(&name, fields);
         check::arm(&challenger.arm, &of).map_err(|error| pieces.broken(&tree, &error))?;
         found.push(challenger);
@@ -119,7 +127,7 @@ fn form_is_right(name: &str, form: &Form) -> Checked {
 }
 
 impl Form {
-    fn challenger(self, name: &str, folder: &Path) -> Challenger {
+    fn challenger(self, name: &str, folder: &Path, places: (Broken, Vec<Broken>)) -> Challenger {
         let mut kernel = self.kernel;
         kernel.below(folder);
         let program = self.command.first().cloned().map(|program| Daemon {
@@ -127,6 +135,7 @@ impl Form {
             start: true,
             program: Some(program),
             arguments: self.command[1..].to_vec(),
+            in_root: !self.packages.is_empty(),
         });
         let label = match self.label.is_empty() {
             true => name.to_string(),
@@ -151,6 +160,7 @@ impl Form {
             },
             about: self.about,
             packages: self.packages,
+            places,
             swap: self.swap,
         }
     }
@@ -166,17 +176,14 @@ impl Challenger {
         self.swap.is_empty() || self.swap.contains(&swap)
     }
 
-    /// The reason why its program cannot be had on this machine; none where it can.
+    /// The reason why a program of this machine is not there; none where it is.
     pub fn lacks(&self) -> Option<String> {
-        let program = self.arm.daemon.as_ref()?.program.as_deref()?;
-        let why = host_program::find(program).err()?;
-        let packages = match self.packages.is_empty() {
-            true => String::new(),
-            false => format!(" (Debian: {})", self.packages.join(", ")),
-        };
+        let daemon = self.arm.daemon.as_ref().filter(|daemon| !daemon.in_root)?;
+        let why = host_program::find(daemon.program.as_deref()?).err()?;
         let name = self.name();
         Some(format!(
-            "challenger {name}{packages}: {why:#}; or leave it out with --without {name}"
+            "challenger {name}: {why:#}; or give `packages`, Debian's packages that have it; or leave it out \
+             with --without {name}"
         ))
     }
 }

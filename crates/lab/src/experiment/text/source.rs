@@ -100,6 +100,16 @@ pub struct Error {
     pub message: String,
 }
 
+impl Error {
+    /// An error of which only the place is known yet.
+    pub fn unsaid(at: Vec<Step>) -> Error {
+        Error {
+            at,
+            message: String::new(),
+        }
+    }
+}
+
 /// The path from the root to a field.
 macro_rules! at {
     ($($step:expr),+ $(,)?) => { vec![$($crate::experiment::text::source::Step::from($step)),+] };

@@ -155,6 +155,34 @@ fn a_root_that_lacks_something_names_the_line_of_the_experiment() {
     assert!(shown(&output).contains(wanted), "{}", shown(&output));
 }
 
+/// An arm's daemon may be a program of the root.
+#[test]
+#[ignore = "guest: boots User-Mode Linux 7.3; build it with `hotset kernel build 7.3 --vanilla`"]
+fn a_daemon_of_the_root_runs_in_it() {
+    let with = |daemon: &str| {
+        let arm = "kernel = \"vanilla\"";
+        let text = PROGRAM.replace(arm, &format!("{arm}\ndaemon = {{ {daemon} }}"));
+        let bench = Bench::with(kernel(), &text);
+        let output = run(&bench, &[]).output().unwrap();
+        (bench, output)
+    };
+    let script = "cat /srv/number; id -un; exec sleep 1000";
+    let daemon = format!("program = \"sh\", arguments = [\"-c\", \"{script}\"], in_root = true");
+    let (bench, output) = with(&daemon);
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    let trial = only(&bench);
+    let log: Vec<&str> = { trial.events.iter() }
+        .filter(|event| event.name == "daemon-log")
+        .map(|event| event.detail.as_str())
+        .collect();
+    assert_eq!(log, ["41", "root"]);
+
+    let (_, output) = with("program = \"gawkk\", in_root = true");
+    assert_eq!(output.status.code(), Some(2), "{}", shown(&output));
+    let wanted = "the root has no program \"gawkk\"";
+    assert!(shown(&output).contains(wanted), "{}", shown(&output));
+}
+
 /// Children that a program leaves end with the scene, and what is written ends with the guest.
 #[test]
 #[ignore = "guest: boots User-Mode Linux 7.3; build it with `hotset kernel build 7.3 --vanilla`"]

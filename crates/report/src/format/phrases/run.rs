@@ -172,12 +172,17 @@ pub fn caution(study: &Study) -> Vec<String> {
         return Vec::new();
     }
     let mut out = Vec::new();
-    if bed.cpus == 1 {
-        out.push(
-            "The guest has one CPU: the time of a read includes its wait for the CPU. Residency \
-             does not depend on that wait."
-                .to_string(),
-        );
+    let one = f64::from(bed.cpus);
+    let (least, most) = swept(study, "machine.cpus").unwrap_or((one, one));
+    if least == 1.0 {
+        let which = match most == 1.0 {
+            true => "The guest has one CPU",
+            false => "Some guests have one CPU",
+        };
+        out.push(format!(
+            "{which}: the time of a read includes its wait for the CPU. Residency does not depend on \
+             that wait."
+        ));
     }
     if name.contains("user-mode") || name.contains("uml") {
         out.push(
