@@ -295,8 +295,9 @@ fn check_commands(experiment: &Experiment, programs: &str) -> Result<(), Broken>
             let last = |path: &'_ str| path.rsplit('/').next().unwrap_or_default().to_string();
             let known: Vec<String> = programs.lines().map(last).collect();
             let meant = names::suggestion(&last(program), known.iter().map(String::as_str));
-            let message =
-                format!("the root has no program {program:?}: add its package to `packages`{meant}");
+            let message = format!(
+                "the root has no program {program:?}: add its package to `packages`{meant}"
+            );
             return Err(experiment.places.broken(&field, message));
         }
     }

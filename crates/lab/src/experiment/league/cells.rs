@@ -53,8 +53,9 @@ pub fn cells(challengers: &[Challenger], wanted: &Wanted) -> Result<Vec<Cell>> {
     for scene in &wanted.scenes {
         for swap in &wanted.swaps {
             let mut experiment = scene_with(scene, *swap, wanted)?;
-            let players: Vec<&Challenger> =
-                { challengers.iter() }.filter(|one| one.plays(*swap)).collect();
+            let players: Vec<&Challenger> = { challengers.iter() }
+                .filter(|one| one.plays(*swap))
+                .collect();
             if players.is_empty() {
                 continue;
             }
