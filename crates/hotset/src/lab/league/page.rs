@@ -96,17 +96,27 @@ fn meta(standings: &[Standing], played: &[Played]) -> String {
     parts.join(" · ")
 }
 
-/// The first and the last.
+/// The first and the last, with what set them apart: the seconds lost, or else the p99.
 fn verdict(standings: &[Standing]) -> String {
-    match standings {
-        [first, .., last] => format!(
-            "First: {}, {} s lost a minute. Last: {}, {}.",
+    let [first, .., last] = standings else {
+        return String::new();
+    };
+    let [own, other] = [cells(first), cells(last)];
+    // Standings are in the order of tenths of a second.
+    let lost = |one: &Standing| one.lost_s_per_min.map(|lost| format!("{lost:.1}"));
+    match lost(first) == lost(last) {
+        true => format!(
+            "All lost {} s a minute. First by the p99: {}, {}. Last: {}, {}.",
+            lost(first).unwrap_or("–".into()),
             first.label,
-            cells(first)[0],
+            own[2],
             last.label,
-            cells(last)[0]
+            other[2]
         ),
-        _ => String::new(),
+        false => format!(
+            "First: {}, {} s lost a minute. Last: {}, {}.",
+            first.label, own[0], last.label, other[0]
+        ),
     }
 }
 
