@@ -137,3 +137,13 @@ fn the_packages_of_all_players_are_the_root() {
     let found = cells(&without, &wanted()).unwrap();
     assert_eq!(found[0].experiment.root, None);
 }
+
+#[test]
+fn a_wrong_name_of_a_package_names_the_line_of_the_challenger() {
+    let text = "[a]\ncommand = [\"a\"]\npackages = [\"a-bin\"]\n\
+                [b]\ncommand = [\"b\"]\npackages = [\"B\"]\n";
+    let entered = parse(Path::new("mine.toml"), text).unwrap();
+    let error = cells(&entered, &wanted()).unwrap_err().to_string();
+    let place = "mine.toml:6: b.packages[0]: expected the name of one of Debian's packages";
+    assert!(error.starts_with(place), "{error}");
+}

@@ -131,35 +131,23 @@ fn a_failure_in_a_guest_gets_the_line_of_its_field() {
     );
 }
 
-/// An experiment without programs, and so without a root.
-const ROOTLESS: &str = r#"
-title = "No root"
-[machine]
-memory_mb = 128
-[workers.hog]
-does.hog = {}
-[[scenes]]
-name = "one"
-run = ["hog"]
-seconds = 1
-[[arms]]
-name = "vanilla"
-kernel = "vanilla"
-"#;
-
 #[test]
 fn a_daemon_of_a_root_needs_the_root_and_a_name() {
     let loaded = |text: &str, daemon: &str| {
         let arm = "kernel = \"vanilla\"";
         let daemon = format!("{arm}\ndaemon = {{ {daemon}, in_root = true }}");
-        let text = text.replace(arm, &daemon);
+        let text = text.replacen(arm, &daemon, 1);
         let loaded = Experiment::parse(Path::new("x.toml"), &text, &Changes::default());
         loaded.map(|_| ()).map_err(|broken| broken.to_string())
     };
     loaded(GOOD, "program = \"sh\"").unwrap();
     for (text, daemon, wanted) in [
         (GOOD, "config = {}", "goes with `program`"),
-        (ROOTLESS, "program = \"sh\"", "the experiment has no [root]"),
+        (
+            include_str!("data/good.toml"),
+            "program = \"sh\"",
+            "the experiment has no [root]",
+        ),
     ] {
         let message = loaded(text, daemon).unwrap_err();
         let wanted = format!("arms[0].daemon.in_root: {wanted}");

@@ -265,3 +265,17 @@ fn the_headline_of_a_sweep_has_the_range_of_each_series() {
     let sentence = "60 to 99 % for the ours list against 30 to 90 % for the classic list (1.10 to 2 times as much)";
     assert!(text.contains(sentence), "{text}");
 }
+
+#[test]
+fn a_sweep_of_cpus_says_that_only_some_guests_have_one() {
+    let mut results = results([[10.0; 3], [60.0; 3], [99.0; 3]], Vec::new());
+    let mut said = |cpus: [&str; 2]| {
+        for (arm, cpus) in results.run.arms.iter_mut().zip(cpus.into_iter().cycle()) {
+            arm.settings.insert("machine.cpus".into(), cpus.into());
+        }
+        report::terminal(&study(&results), 200, false)
+    };
+    assert!(said(["1", "4"]).contains("Some guests have one CPU: the time"));
+    assert!(said(["1", "1"]).contains("The guest has one CPU: the time"));
+    assert!(!said(["2", "4"]).contains("one CPU: the time"));
+}

@@ -41,15 +41,7 @@ impl Daemon {
             super::systemd::serve()?;
         }
         let (log, out) = std::io::pipe().context("a pipe for the daemon's log")?;
-        let mut start = match daemon.in_root {
-            true => Command::new("/init"),
-            false => Command::new(program),
-        };
-        if daemon.in_root {
-            // A process of its own enters the root, and becomes the program there.
-            start.arg("in-root").arg(program);
-        }
-        let child = start
+        let child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(out.try_clone().context("a pipe for the daemon's log")?)

@@ -75,17 +75,17 @@ impl Experiment {
             daemon: arm.daemon.as_ref().map(|daemon| {
                 let own = crate::guest::initramfs::DAEMON;
                 let program = match daemon.program.as_deref() {
-                    None => own.into(),
-                    Some(program) if daemon.in_root => program.to_string(),
-                    Some(program) => crate::guest::host_program::place(program),
+                    None => vec![own.into()],
+                    // The first program enters the root, and becomes the daemon there.
+                    Some(program) if daemon.in_root => {
+                        vec!["/init".into(), "in-root".into(), program.into()]
+                    }
+                    Some(program) => vec![crate::guest::host_program::place(program)],
                 };
                 protocol::spec::Daemon {
-                    command: { [program].into_iter() }
-                        .chain(daemon.arguments.iter().cloned())
-                        .collect(),
+                    command: [program, daemon.arguments.clone()].concat(),
                     start: daemon.start,
                     foreign: daemon.program.is_some(),
-                    in_root: daemon.in_root,
                 }
             }),
             sample_ms: self.machine.sample_ms,

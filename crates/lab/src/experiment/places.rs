@@ -46,10 +46,14 @@ impl Places {
         self.0.push((field, place));
     }
 
+    /// The place of a field, if it has one.
+    pub(super) fn get(&self, field: &str) -> Option<&Broken> {
+        { self.0.iter() }.find_map(|(of, place)| (of == field).then_some(place))
+    }
+
     /// The error that a field has: `root.packages[1]` for instance.
     pub fn broken(&self, field: &str, message: impl Into<String>) -> Broken {
-        let found = self.0.iter().find(|(of, _)| of == field);
-        let found = found.map(|(_, place)| place.clone());
+        let found = self.get(field).cloned();
         let mut broken = found.unwrap_or_else(|| Broken::of_field(field));
         broken.message = message.into();
         broken
@@ -58,8 +62,8 @@ impl Places {
     /// A guest's message with the file and the line before it, if it begins with a field: "FIELD: why".
     pub fn placed(&self, message: &str) -> String {
         let field = message.split_once(": ").map(|(field, _)| field);
-        match { self.0.iter() }.find(|(of, _)| Some(of.as_str()) == field) {
-            Some((_, broken)) => format!("{}:{}: {message}", broken.file, broken.line),
+        match field.and_then(|field| self.get(field)) {
+            Some(broken) => format!("{}:{}: {message}", broken.file, broken.line),
             None => message.into(),
         }
     }

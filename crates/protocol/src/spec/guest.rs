@@ -118,9 +118,6 @@ pub struct Daemon {
     /// True for a program other than hotsetd: any exit status is good after SIGTERM.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foreign: bool,
-    /// The program is one of the root ([`super::Root`]).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub in_root: bool,
 }
 
 /// The task of a guest.

@@ -104,16 +104,12 @@ fn verdict(standings: &[Standing]) -> String {
     let [own, other] = [cells(first), cells(last)];
     // Standings are in the order of tenths of a second.
     let lost = |one: &Standing| one.lost_s_per_min.map(|lost| format!("{lost:.1}"));
-    match lost(first) == lost(last) {
-        true => format!(
-            "All lost {} s a minute. First by the p99: {}, {}. Last: {}, {}.",
-            lost(first).unwrap_or("–".into()),
-            first.label,
-            own[2],
-            last.label,
-            other[2]
+    match (lost(first), lost(last)) {
+        (Some(all), Some(same)) if all == same => format!(
+            "All lost {all} s a minute. First by the p99: {}, {}. Last: {}, {}.",
+            first.label, own[2], last.label, other[2]
         ),
-        false => format!(
+        _ => format!(
             "First: {}, {} s lost a minute. Last: {}, {}.",
             first.label, own[0], last.label, other[0]
         ),
@@ -238,4 +234,46 @@ fn facts(standings: &[Standing], challengers: &[Challenger], played: &[Played]) 
         }
     });
     Table::plain("Challengers", &["Challenger", "Kernel", "Settings"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(label: &str, lost: Option<f64>, p99: f64) -> Standing {
+        Standing {
+            place: 1,
+            name: label.into(),
+            label: label.into(),
+            kernel: String::new(),
+            lost_s_per_min: lost,
+            lost_range: None,
+            still_s_per_min: None,
+            p99_ms: Some(p99),
+            longest_ms: None,
+            resident: None,
+            work_ratio: None,
+            innocents_per_min: None,
+            kill_ms: None,
+            failed: 0,
+            absent: 0,
+            scores: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_verdict_says_what_sets_the_first_and_the_last_apart() {
+        let said = |a, b| verdict(&[standing("a", a, 50.0), standing("b", b, 70.0)]);
+        let apart = "First: a, 1.0 s lost a minute. Last: b, 2.0.";
+        assert_eq!(said(Some(1.0), Some(2.0)), apart);
+        // They stand in the order of tenths.
+        let alike = said(Some(0.01), Some(0.02));
+        assert!(
+            alike.starts_with("All lost 0.0 s a minute. First by the p99: a, 50"),
+            "{alike}"
+        );
+        let absent = said(Some(1.0), None);
+        assert_eq!(absent, "First: a, 1.0 s lost a minute. Last: b, –.");
+        assert_eq!(verdict(&[standing("a", None, 1.0)]), "");
+    }
 }

@@ -7,6 +7,7 @@ use crate::experiment::find::find;
 use crate::experiment::load::Changes;
 use crate::experiment::machine::Root;
 use crate::experiment::places::daemon_program;
+use crate::experiment::text::source::Broken;
 use anyhow::{bail, Result};
 
 /// The scenes, each an experiment `league-NAME`.
@@ -124,6 +125,13 @@ fn enter(experiment: &mut Experiment) -> Result<()> {
     });
     match check::all(experiment) {
         Ok(()) => Ok(()),
-        Err(error) => bail!("{}: {}", experiment.name, error.message),
+        Err(error) => match experiment.places.get(&error.field()) {
+            Some(place) => Err(Broken {
+                message: error.message,
+                ..place.clone()
+            }
+            .into()),
+            None => bail!("{}: {}", experiment.name, error.message),
+        },
     }
 }

@@ -108,6 +108,11 @@ impl Error {
             message: String::new(),
         }
     }
+
+    /// The path of the field, as in [`Broken::field`].
+    pub fn field(&self) -> String {
+        written(&self.at)
+    }
 }
 
 /// The path from the root to a field.
