@@ -90,7 +90,7 @@ fn the_configuration_of_the_daemon_counts() {
     assert!(!off.contains("vm.watermark_scale_factor = "), "{off}");
     let tuned = "[tunables.at_start]\n\"vm.dirty_ratio\" = 10\n";
     assert!(text(&with(tuned, &[])).contains("\"vm.dirty_ratio = 10\""));
-    let protect = with("[protect]\nworkingset_protection = true\n", &[]);
+    let protect = with("[protect]\nclean_min_ratio = 15\n", &[]);
     let note = String::from_utf8(protect.stderr).unwrap();
     assert!(note.contains("[protect]") && note.contains(conf), "{note}");
 }

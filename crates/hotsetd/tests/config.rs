@@ -221,7 +221,7 @@ fn settings_that_contradict_each_other_have_the_last_line_that_set_one() {
             "[protect]\nanon_min_ratio = 50\n\nclean_min_ratio = 50\n",
             4,
         ),
-        ("[protect]\nclean_min_ratio = 80\n", 2),
+        ("[protect]\nanon_min_ratio = 15\nclean_min_ratio = 80\n", 3),
         ("[sampling]\nfar_s = 1\nnear_s = 2\n", 3),
     ] {
         let found = problems(text);

@@ -143,6 +143,12 @@ fn floors(config: &Config, root: &Path, found: &mut Found) {
         Some(kib << 10)
     };
     let floors = &config.protect.policy.floors;
+    let names = ["protect.clean_min_ratio", "protect.anon_min_ratio"];
+    let set = |name: &&&str| {
+        let mut lines = found.layers.iter().flat_map(|layer| &layer.settings);
+        lines.any(|line| line.name == **name)
+    };
+    let name = names.iter().find(set).copied().unwrap_or(names[0]);
     if let Some(total) = bytes("MemTotal:") {
         let message = floors.excess(total, 1).map(|percent| {
             format!(
@@ -151,23 +157,17 @@ fn floors(config: &Config, root: &Path, found: &mut Found) {
                 units::format_bytes(total as f64)
             )
         });
-        let names = ["protect.clean_min_ratio", "protect.anon_min_ratio"];
-        let set = |name: &&&str| {
-            let mut lines = found.layers.iter().flat_map(|layer| &layer.settings);
-            lines.any(|line| line.name == **name)
-        };
-        let name = names.iter().find(set).copied().unwrap_or(names[0]);
         found.at(name, message);
     }
     let kernel = root.join("proc/sys/vm/workingset_protection").exists();
-    if bytes("SwapTotal:") == Some(0) && !kernel {
+    if bytes("SwapTotal:") == Some(0) && !kernel && floors.any_hard() {
         let message = match config.protect.kill.when {
             When::Never => {
                 "this machine has no swap and no kill is wanted: nothing keeps the floors"
             }
             _ => "this machine has no swap: the floors hold by the kill alone",
         };
-        found.at("protect.workingset_protection", Some(message.into()));
+        found.at(name, Some(message.into()));
     }
 }
 

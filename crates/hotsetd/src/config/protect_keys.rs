@@ -19,7 +19,12 @@ pub(super) const KEYS: &[Key] = &[
         floor(s, &mut c.protect.policy.floors.clean_min)
     }),
     key("protect", "clean_low_ratio", |c, s| {
-        floor(s, &mut c.protect.policy.floors.clean_low)
+        let value: Value = s.read()?;
+        c.protect.policy.floors.clean_low = match value.as_str() {
+            Some("learned") => None,
+            _ => Some(size(s.name, &value)?),
+        };
+        Ok(())
     }),
     key("protect", "tick_ms", |c, s| {
         c.protect.policy.tick_s = f64::from(s.between::<u32>(1, 100)?) / 1e3;

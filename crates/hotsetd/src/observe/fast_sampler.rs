@@ -89,7 +89,11 @@ impl FastSampler {
             swapped_out: vmstat.pswpout().unwrap_or(0),
             stolen: vmstat.pgsteal().unwrap_or(0),
             allocstall: vmstat.allocstall().unwrap_or(0),
-            stall_us: sample.psi.memory.some.map(|some| some.total_us),
+            file_refaults: vmstat
+                .workingset_refault_file()
+                .or(vmstat.workingset_refault_whole())
+                .unwrap_or(0),
+            anon_refaults: vmstat.workingset_refault_anon().unwrap_or(0),
             full_us: sample.psi.memory.full.map(|full| full.total_us),
             locked,
         }))

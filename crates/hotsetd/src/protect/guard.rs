@@ -93,7 +93,7 @@ impl Guard {
             false => Enforcer::Hotsetd(Box::new(Steering::new(dry, tools.clock.now_s()))),
         };
         let kills = match settings.kill.when {
-            When::Auto => !kernel,
+            When::Auto => !kernel || !settings.policy.floors.any_hard(),
             When::Always => true,
             When::Never => false,
         };
@@ -151,12 +151,22 @@ impl Guard {
         let message = format_args!("protection is on: {enforcer}; {kill}");
         tools.log.line(Level::Notice, MODULE, message);
         if swapless && matches!(self.enforcer, Enforcer::Hotsetd(_)) {
-            let message = match self.kills() {
-                true => "no swap: the floors hold by the kill alone; add swap",
-                false => "no swap and no kill: nothing keeps the floors; add swap",
+            let hard = self.policy.config().floors.any_hard();
+            let (level, message) = match (hard, self.kills()) {
+                (false, _) => (
+                    Level::Notice,
+                    "no swap: reclaim cannot be steered; add swap",
+                ),
+                (_, true) => (
+                    Level::Warning,
+                    "no swap: the floors hold by the kill alone; add swap",
+                ),
+                _ => (
+                    Level::Warning,
+                    "no swap and no kill: nothing keeps the floors; add swap",
+                ),
             };
-            let log = &mut tools.log;
-            log.line(Level::Warning, MODULE, format_args!("{message}"));
+            tools.log.line(level, MODULE, format_args!("{message}"));
         }
         if let Some(percent) = excess {
             let message = format_args!(

@@ -12,10 +12,16 @@ const SYSCTLS: [&str; 4] = [
     "vm.workingset_protection",
 ];
 
-/// The sysctls, set once.
+/// A soft floor that is learned is written so many seconds apart.
+const AGAIN_S: f64 = 1.0;
+
+/// The sysctls: set at the start, and `vm.clean_low_ratio` whenever it has changed.
 #[derive(Default)]
 pub struct Series {
-    set: bool,
+    /// vm.clean_low_ratio, and when it was written. `None` before the start.
+    low: Option<(u32, f64)>,
+    /// The administrator has written vm.clean_low_ratio.
+    yielded: bool,
 }
 
 impl Series {
@@ -27,22 +33,29 @@ impl Series {
 
     /// Sets the sysctls. `ratios`: anon_min, clean_min and clean_low, percent of memory.
     pub(super) fn set(&mut self, ratios: [u32; 3], tools: &mut Tools) {
-        if self.set {
+        let [anon, clean, low] = ratios;
+        let now_s = tools.clock.now_s();
+        let before = self.low;
+        if before.is_some_and(|(was, at_s)| self.yielded || was == low || now_s - at_s < AGAIN_S) {
             return;
         }
-        self.set = true;
-        let [anon, clean, low] = ratios;
+        self.low = Some((low, now_s));
         // The kernel bounds the sum: it may take the first only once the second has been lowered.
-        let values = [(0, anon), (1, clean), (2, low), (0, anon), (3, 1)];
-        for (place, (at, value)) in values.into_iter().enumerate() {
+        let all = [(0, anon), (1, clean), (2, low), (0, anon), (3, 1)];
+        let (values, why) = match before {
+            None => (&all[..], "as configured"),
+            Some(_) => (&all[2..3], "file pages that were read again of late"),
+        };
+        for (place, &(at, value)) in values.iter().enumerate() {
             let value = Text::<8>::of(format_args!("{value}"));
             let result = tools.knobs.set(SYSCTLS[at], None, value.as_str());
             match result {
                 Ok(Outcome::Written { .. }) => tools.state.counts.other_writes += 1,
-                Err(Error::Write(_)) if place == 0 => continue,
+                Ok(Outcome::Yielded { .. }) if at == 2 => self.yielded = true,
+                Err(Error::Write(_)) if place == 0 && before.is_none() => continue,
                 _ => {}
             }
-            let write = tools.knob_write(SYSCTLS[at], value.as_str(), "as configured");
+            let write = tools.knob_write(SYSCTLS[at], value.as_str(), why);
             write.report(&result, tools.log, tools.state);
         }
     }

@@ -30,7 +30,7 @@ pub struct Kill {
 /// When the daemon kills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Where the kernel does not keep the floors itself.
+    /// Unless the kernel itself keeps hard floors.
     Auto,
     Always,
     Never,

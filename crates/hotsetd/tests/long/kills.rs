@@ -16,7 +16,7 @@ const MB: usize = 1 << 20;
 /// Longest wait, for a hundred processes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-const CONF: &str = "[protect]\nworkingset_protection = true\nrealtime_priority = 0\n\
+const CONF: &str = "[protect]\nclean_min_ratio = 15\nanon_min_ratio = 15\nrealtime_priority = 0\n\
                     [protect.kill]\nnotify = false\n[pressure]\nenabled = false\n";
 
 /// The arguments by which this very program is a helper.

@@ -16,7 +16,7 @@ fn notes(machine: &FakeMachine, text: &str) -> Vec<String> {
     notes.lines().map(|line| place(line).unwrap()).collect()
 }
 
-const PROTECT: &str = "[protect]\nworkingset_protection = true\n";
+const PROTECT: &str = "[protect]\nanon_min_ratio = 15\n";
 const MEMORY: &str = "MemTotal:       25165824 kB\nSwapTotal:       1048576 kB\n";
 
 #[test]
@@ -26,10 +26,13 @@ fn a_setting_without_effect_is_noted_at_its_line() {
     machine.put("sys/enabled", "always [madvise] never\n");
     let with = |rest: &str| format!("{PROTECT}{rest}");
     let cases = [
-        ("[protect]\nlock_mb = 64\n".into(), "2: protect.lock_mb "),
         (
-            "[protect.kill]\n\nprefer = [\"hog\"]\n".into(),
-            "3: protect.kill.prefer ",
+            "[protect]\nworkingset_protection = false\nlock_mb = 64\n".into(),
+            "3: protect.lock_mb ",
+        ),
+        (
+            "[protect]\nworkingset_protection = false\n[protect.kill]\nprefer = [\"hog\"]\n".into(),
+            "4: protect.kill.prefer ",
         ),
         (
             with("[protect.kill]\nwhen = \"never\"\nnotify = false\n"),
@@ -76,8 +79,8 @@ fn a_setting_without_effect_is_noted_at_its_line() {
             "3: the hard floors are 3765%",
         ),
         (
-            with("anon_min_ratio = \"80%\"\nclean_min_ratio = \"20G\"\n"),
-            "4: the hard floors are 163%",
+            "[protect]\nanon_min_ratio = \"80%\"\nclean_min_ratio = \"20G\"\n".into(),
+            "3: the hard floors are 163%",
         ),
     ];
     for (text, wanted) in &cases {

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Without real-time priority, which would disturb other tests.
-const PROTECT: &str = "[protect]\nworkingset_protection = true\nrealtime_priority = 0\n\
+const PROTECT: &str =
+    "[protect]\nclean_min_ratio = 15\nanon_min_ratio = 15\nrealtime_priority = 0\n\
                        [protect.kill]\nnotify = false\n";
 
 /// A machine whose memory is exhausted, with a hog.

@@ -5,6 +5,7 @@ use hotsetd::config::settings::Config;
 use hotsetd::os::clock::{Clock, FakeClock};
 use hotsetd::runtime::daemon::Daemon;
 use hotsetd::telemetry::log::Log;
+use policy::floors::Size;
 use status::{Protection, Status};
 
 pub const SWAPPINESS: &str = "proc/sys/vm/swappiness";
@@ -16,10 +17,11 @@ const DUE: u32 = 500;
 /// The clock's start, in seconds. A process that started before half of it is not young.
 const BEGIN_S: f64 = 1e6;
 
-/// The configuration with protection on.
+/// The configuration with hard floors of 15%.
 pub fn config() -> Config {
     let mut config = Config::default();
-    config.protect.policy.enabled = true;
+    let floors = &mut config.protect.policy.floors;
+    (floors.anon_min, floors.clean_min) = (Size::Percent(15.0), Size::Percent(15.0));
     config
 }
 

@@ -29,7 +29,7 @@ fn every_kind_of_setting_is_taken() {
     let floors = protect.policy.floors;
     assert_eq!(floors.anon_min, Size::Percent(12.0));
     assert_eq!(floors.clean_min, Size::Bytes(512 << 20));
-    assert_eq!(floors.clean_low, Size::Percent(7.5));
+    assert_eq!(floors.clean_low, Some(Size::Percent(7.5)));
     assert_eq!(protect.lock_bytes, 64 << 20);
     assert_eq!(protect.kill.when, When::Always);
     let rules = [Rule::Begins("cc1".into()), Rule::Uid(1000)];
@@ -106,7 +106,7 @@ fn a_wrong_setting_is_refused_with_its_line_and_name() {
 /// The log of a daemon that starts on a machine with this memory.
 fn log_of(text: &str, memory: Memory) -> String {
     let machine = FakeMachine::new();
-    let text = format!("[protect]\nworkingset_protection = true\n{text}");
+    let text = format!("[protect]\n{text}");
     let mut fixture = Fixture::new(machine, memory, read(&text).unwrap());
     fixture.daemon.log().lines().join("\n")
 }
@@ -132,12 +132,18 @@ fn without_swap_nobody_claims_that_swappiness_keeps_the_floors() {
         swap_free: 0,
         ..Memory::plenty()
     };
-    let log = log_of("", swapless());
+    let log = log_of("clean_min_ratio = 15\n", swapless());
     assert!(!log.contains("keeps the floors by vm.swappiness"), "{log}");
     assert!(
         log.contains("no swap: the floors hold by the kill alone"),
         "{log}"
     );
-    let log = log_of("[protect.kill]\nwhen = \"never\"\n", swapless());
+    let log = log_of(
+        "clean_min_ratio = 15\n[protect.kill]\nwhen = \"never\"\n",
+        swapless(),
+    );
     assert!(log.contains("nothing keeps the floors"), "{log}");
+    // Without a hard floor nothing is promised that a kill would have to keep.
+    let log = log_of("", swapless());
+    assert!(log.contains("no swap: reclaim cannot be steered"), "{log}");
 }

@@ -23,16 +23,17 @@ pub struct Floors {
     pub anon_min: Size,
     /// Hard floor under clean file pages.
     pub clean_min: Size,
-    /// Soft floor under clean file pages: reclaim is steered away from it, and nothing is killed for it.
-    pub clean_low: Size,
+    /// Soft floor under clean file pages: reclaim is steered away from it. `None`: it follows what is read
+    /// again ([`crate::learned`]).
+    pub clean_low: Option<Size>,
 }
 
 impl Default for Floors {
     fn default() -> Self {
         Floors {
-            anon_min: Size::Percent(15.0),
-            clean_min: Size::Percent(15.0),
-            clean_low: Size::Percent(0.0),
+            anon_min: Size::Percent(0.0),
+            clean_min: Size::Percent(0.0),
+            clean_low: None,
         }
     }
 }
@@ -46,9 +47,18 @@ pub struct Pages {
 }
 
 impl Floors {
-    /// The floors of a node that manages `managed` of the machine's `total` pages.
+    /// Whether a kill keeps one of the floors.
     #[must_use]
-    pub fn pages(&self, managed: u64, total: u64, page_size: u64) -> Pages {
+    pub fn any_hard(&self) -> bool {
+        [self.anon_min, self.clean_min]
+            .into_iter()
+            .any(|size| size != Size::Percent(0.0) && size != Size::Bytes(0))
+    }
+
+    /// The floors of a node that manages `managed` of the machine's `total` pages. `learned`: the machine's soft
+    /// floor where none is given, pages.
+    #[must_use]
+    pub fn pages(&self, managed: u64, total: u64, learned: u64, page_size: u64) -> Pages {
         let pages = |size: Size| {
             let percent = percent(size, total, page_size);
             (managed as f64 * percent / 100.0) as u64
@@ -56,7 +66,7 @@ impl Floors {
         let mut pages = Pages {
             anon_min: pages(self.anon_min),
             clean_min: pages(self.clean_min),
-            clean_low: pages(self.clean_low),
+            clean_low: pages(self.clean_low.unwrap_or(Size::Bytes(learned * page_size))),
         };
         // Floors in bytes may add up to more than the machine has.
         let most = (managed as f64 * MOST_PERCENT / 100.0) as u64;

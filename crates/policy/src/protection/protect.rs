@@ -4,7 +4,8 @@ use crate::protection::anon_reclaim::AnonReclaim;
 use crate::protection::exhaustion::{
     swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
 };
-use crate::protection::floors::{clean_line, percent, Floors, Pages};
+use crate::protection::floors::{clean_line, percent, Floors, Pages, Size};
+use crate::protection::learned::Learned;
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
 
@@ -26,7 +27,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
-            enabled: false,
+            enabled: true,
             floors: Floors::default(),
             tick_s: 0.005,
             fastest: 1 << 30,
@@ -96,6 +97,7 @@ struct Room {
 pub struct Protect {
     config: Config,
     page_size: u64,
+    learned: Learned,
     steering: Steering,
     exhaustion: Exhaustion,
     anon_reclaim: AnonReclaim,
@@ -118,6 +120,7 @@ impl Protect {
             kill_s: 0.0,
             config,
             page_size: page_size.max(1),
+            learned: Learned::default(),
             steering: Steering::default(),
             exhaustion: Exhaustion::default(),
             anon_reclaim: AnonReclaim::default(),
@@ -137,8 +140,21 @@ impl Protect {
     #[must_use]
     pub fn ratios(&self, total: u64) -> [u32; 3] {
         let floors = &self.config.floors;
-        [floors.anon_min, floors.clean_min, floors.clean_low]
+        let learned = Size::Bytes(self.learned.pages() * self.page_size);
+        let clean_low = floors.clean_low.unwrap_or(learned);
+        [floors.anon_min, floors.clean_min, clean_low]
             .map(|size| percent(size, total, self.page_size).round() as u32)
+    }
+
+    /// The soft floor that was learned, pages.
+    #[must_use]
+    pub fn learned(&self) -> u64 {
+        self.learned.pages()
+    }
+
+    /// Begins with a soft floor that was learned before, pages.
+    pub fn set_learned(&mut self, pages: u64) {
+        self.learned.set(pages);
     }
 
     /// Begins to watch for exhaustion anew, because a process was killed. The kill took `took_s`.
@@ -147,13 +163,13 @@ impl Protect {
         self.kill_s = (self.kill_s + took_s.clamp(0.0, 1.0)) / 2.0;
     }
 
-    /// Pages that are used up during a kill at the present rate: at most the floor, and a quarter of
+    /// Pages that are used up during a kill at the present rate: at most an eighth of memory, and a quarter of
     /// swap.
-    fn used_during_kill(&self, clean_min: u64, swap_total: u64) -> UsedDuringKill {
+    fn used_during_kill(&self, managed: u64, swap_total: u64) -> UsedDuringKill {
         let seconds = self.kill_s + f64::from(LEAST_SNAPSHOTS + 1) * self.anon_reclaim.interval_s();
         let pages = (self.recent * seconds / self.page_size as f64) as u64;
         UsedDuringKill {
-            evictable: pages.min(clean_min),
+            evictable: pages.min(managed / 8),
             swap: pages.min(swap_total / 4),
         }
     }
@@ -181,10 +197,12 @@ impl Protect {
     /// Decides on one snapshot.
     pub fn decide(&mut self, seen: &Snapshot) -> Outcome {
         let whole = seen.whole();
+        self.learned.observe(seen, whole.managed);
+        let learned = self.learned.pages();
         let (config, page_size) = (&self.config, self.page_size);
         let floors_of = |node: &NodeSnapshot| {
             let floors = &config.floors;
-            floors.pages(node.managed, whole.managed, page_size)
+            floors.pages(node.managed, whole.managed, learned, page_size)
         };
         let floors = floors_of(&whole);
         let steered = self.steering.decide(seen, floors_of);
@@ -193,7 +211,7 @@ impl Protect {
             clean_min: floors.clean_min + lead,
             ..floors
         };
-        let used = self.used_during_kill(floors.clean_min, seen.swap_total);
+        let used = self.used_during_kill(whole.managed, seen.swap_total);
         let exhausted = self.exhaustion.decide(seen, sooner, used, page_size);
         self.anon_reclaim.observe(seen);
         let reclaim_anon = match steered.to {
@@ -209,7 +227,8 @@ impl Protect {
             exhausted,
             ends_s: self.ends_s(seen, &whole),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
-            pressing: self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors),
+            pressing: self.exhaustion.ends_soon()
+                && (self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors)),
             reclaim_anon,
             next_s,
             floors,
@@ -224,8 +243,7 @@ impl Protect {
     fn is_pressing(&self, seen: &Snapshot, whole: &NodeSnapshot, floors: Pages) -> bool {
         let clean = whole.clean();
         let gap = whole.watermarks.gap();
-        floors.clean_min > 0
-            && whole.free < whole.watermarks.high + gap
+        whole.free < whole.watermarks.high + gap
             && clean <= clean_line(floors)
             && (swap_is_full(seen, self.page_size)
                 || seen.swap_free as f64 <= self.anon_reclaim.demand() * SOON_S)

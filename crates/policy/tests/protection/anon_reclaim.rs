@@ -1,6 +1,6 @@
 //! Reclaim of anonymous memory ahead of kswapd.
-use super::snapshots::{node, snapshot};
-use policy::protect::{Config, Protect};
+use super::snapshots::{config, node, snapshot};
+use policy::protect::Protect;
 use policy::snapshot::{NodeSnapshot, Snapshot};
 
 const PAGE: u64 = 4096;
@@ -13,7 +13,7 @@ fn reclaimed(
     (taken, lost): (u64, u64),
     swap_free: u64,
 ) -> Option<u64> {
-    let mut protect = Protect::new(Config::default(), PAGE);
+    let mut protect = Protect::new(config(), PAGE);
     let mut outcome = None;
     for tick in 0..=quiet {
         let (free, file) = match tick == quiet {
@@ -86,7 +86,7 @@ fn kswapd_reclaims_while_clean_pages_hold() {
 /// A kswapd that takes file pages whenever it may is forestalled for longer and longer.
 #[test]
 fn a_kswapd_that_takes_file_pages_is_forestalled_longer_and_longer() {
-    let mut protect = Protect::new(Config::default(), PAGE);
+    let mut protect = Protect::new(config(), PAGE);
     let (mut file, mut relaxed) = (150_000u64, 0u64);
     for tick in 0..12_000u32 {
         let nodes = [NodeSnapshot {

@@ -2,7 +2,8 @@
 //!
 //! Snapshots come when the policy asks for them, reclaim takes pages by vm.swappiness, and a kill
 //! takes a while. The model proves the cadence of snapshots, nothing about a kernel.
-use policy::protect::{Config, Outcome, Protect};
+use super::snapshots::config;
+use policy::protect::{Outcome, Protect};
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::steering::Steer;
 use policy::Watermarks;
@@ -160,11 +161,7 @@ fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
 }
 
 fn protect() -> Protect {
-    let config = Config {
-        enabled: true,
-        ..Config::default()
-    };
-    Protect::new(config, PAGE)
+    Protect::new(config(), PAGE)
 }
 
 #[test]

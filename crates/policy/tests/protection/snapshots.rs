@@ -1,5 +1,6 @@
 //! A node that is nearly short of memory, and a snapshot of it.
-use policy::floors::{Floors, Pages};
+use policy::floors::{Floors, Pages, Size};
+use policy::protect::Config;
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::Watermarks;
 
@@ -29,7 +30,24 @@ pub fn snapshot(nodes: &[NodeSnapshot]) -> Snapshot<'_> {
     }
 }
 
-/// The default floors of that node, pages.
+/// Hard floors of 15%, and no soft one.
+pub fn hard() -> Floors {
+    Floors {
+        anon_min: Size::Percent(15.0),
+        clean_min: Size::Percent(15.0),
+        clean_low: Some(Size::Percent(0.0)),
+    }
+}
+
+/// Protection with these floors.
+pub fn config() -> Config {
+    Config {
+        floors: hard(),
+        ..Config::default()
+    }
+}
+
+/// These floors of that node, pages.
 pub fn pages() -> Pages {
-    Floors::default().pages(1_000_000, 1_000_000, 4096)
+    hard().pages(1_000_000, 1_000_000, 0, 4096)
 }

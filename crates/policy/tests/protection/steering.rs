@@ -1,6 +1,5 @@
 //! Steering of reclaim.
-use super::snapshots::{node, pages, snapshot};
-use policy::floors::Floors;
+use super::snapshots::{hard, node, pages, snapshot};
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::steering::{Steer, Steering};
 
@@ -21,7 +20,7 @@ fn a_node_below_its_own_floor_is_enough_to_steer() {
         ..node()
     };
     let decided = |nodes: &[NodeSnapshot]| {
-        let floors = |node: &NodeSnapshot| Floors::default().pages(node.managed, 1_100_000, PAGE);
+        let floors = |node: &NodeSnapshot| hard().pages(node.managed, 1_100_000, 0, PAGE);
         Steering::default().decide(&snapshot(nodes), floors).to
     };
     assert_eq!(decided(&[large, small]), Steer::Anon);
