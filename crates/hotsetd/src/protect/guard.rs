@@ -16,9 +16,9 @@ use std::path::Path;
 
 /// Seconds until a sample that failed is tried again.
 const AGAIN_S: f64 = 0.1;
-/// Samples take at most this share of a CPU. Where a sample is slow (emulated machines), samples are
-/// rarer than the policy asks.
-const SHARE: f64 = 0.05;
+/// Samples take at most this share of a CPU, since hotsetd promises 98% of the work. Where a sample is slow (emulated
+/// machines), samples are rarer than the policy asks.
+const SHARE: f64 = 0.02;
 /// The same share where only a kill can help.
 const SHARE_AT_WORST: f64 = 0.5;
 /// Seconds between samples that also read the files that change slowly.
@@ -354,7 +354,6 @@ impl Guard {
             now_s,
             decision: self.decision,
             page_size: self.sampler.page_size(),
-            kills: self.kill.is_open(),
         }
     }
 

@@ -15,7 +15,6 @@ pub mod series;
 pub mod settings;
 pub mod status;
 pub mod steering;
-pub mod watermark_boost;
 
 pub use context::Tools;
 pub use guard::{Guard, GuardView};

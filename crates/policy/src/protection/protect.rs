@@ -4,7 +4,7 @@ use crate::protection::anon_reclaim::AnonReclaim;
 use crate::protection::exhaustion::{
     swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
 };
-use crate::protection::floors::{clean_line, percent, Floors, Pages, Size};
+use crate::protection::floors::{clean_line, percent, Floors, Pages, Size, LINE};
 use crate::protection::learned::Learned;
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
@@ -174,17 +174,6 @@ impl Protect {
         }
     }
 
-    /// Pages above the hard floor at which it counts as broken, because memory is taken while a kill
-    /// lasts. At most up to the line below which reclaim is steered.
-    fn lead(&self, clean_min: u64) -> u64 {
-        let bytes = self.recent * (self.kill_s + 2.0 * self.config.tick_s);
-        let most = clean_line(Pages {
-            clean_min,
-            ..Pages::default()
-        });
-        ((bytes / self.page_size as f64) as u64).min(most - clean_min)
-    }
-
     /// Seconds until free memory, clean pages and swap are gone at the present rate.
     fn ends_s(&self, seen: &Snapshot, whole: &NodeSnapshot) -> f64 {
         let left = (whole.free + whole.clean() + seen.swap_free) * self.page_size;
@@ -206,12 +195,13 @@ impl Protect {
         };
         let floors = floors_of(&whole);
         let steered = self.steering.decide(seen, floors_of);
-        let lead = self.lead(floors.clean_min);
+        let used = self.used_during_kill(whole.managed, seen.swap_total);
+        // A hard floor counts as broken once it will be by the end of a kill, at the soonest at its highest line.
+        let lead = (floors.clean_min as f64 * (LINE - 1.0)) as u64;
         let sooner = Pages {
-            clean_min: floors.clean_min + lead,
+            clean_min: floors.clean_min + used.evictable.min(lead),
             ..floors
         };
-        let used = self.used_during_kill(whole.managed, seen.swap_total);
         let exhausted = self.exhaustion.decide(seen, sooner, used, page_size);
         self.anon_reclaim.observe(seen);
         let reclaim_anon = match steered.to {
@@ -273,7 +263,9 @@ impl Protect {
                 (then.with_swap as f64 - now.with_swap as f64) * self.page_size as f64 / elapsed_s;
             let weight = (-elapsed_s / RECENT_S).exp();
             self.recent = (self.recent * weight + net * (1.0 - weight)).max(0.0);
-            moved = fall.max(bytes(seen.stolen.saturating_sub(then.stolen))) > STILL_RATE;
+            // Quick snapshots serve steering, which needs swap, and a kill.
+            moved = fall.max(bytes(seen.stolen.saturating_sub(then.stolen))) > STILL_RATE
+                && (self.exhaustion.ends_soon() || !swap_is_full(seen, self.page_size));
         }
         let rate = self.rate.max(self.config.fastest as f64);
         let half_s = (distance * self.page_size) as f64 / rate / 2.0;
