@@ -58,10 +58,13 @@ pub fn write(to: &mut String, protect: &Protection) -> Result {
         write_victim(to, victim)?;
     }
     for other in &protect.other_killers {
-        writeln!(
-            to,
-            "  WARNING: {other} runs as well, and would kill beside hotsetd"
-        )?;
+        match protect.kills {
+            Kills::Never => writeln!(to, "  {other} runs as well: the kill is left to it")?,
+            _ => writeln!(
+                to,
+                "  WARNING: {other} runs as well, and would kill beside hotsetd"
+            )?,
+        }
     }
     Ok(())
 }
@@ -124,5 +127,12 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        let left = protect.replace("when exhausted", "never");
+        let mut text = String::new();
+        write(&mut text, &serde_json::from_str(&left).unwrap()).unwrap();
+        assert!(
+            text.contains("earlyoom runs as well: the kill is left to it"),
+            "{text}"
+        );
     }
 }

@@ -3,6 +3,7 @@ use crate::common::FakeMachine;
 use crate::fake_process::FakeProcess;
 use crate::fixture::{config, Fixture};
 use crate::memory::Memory;
+use hotsetd::protect::settings::When;
 
 /// A session: the processes that it stands on, and fifty small programs.
 fn session() -> FakeMachine {
@@ -105,6 +106,7 @@ fn another_killer_is_in_the_status_and_once_in_the_log() {
     let machine = FakeMachine::new();
     FakeProcess::new(300, "earlyoom")
         .memory(2_000_000)
+        .uid(61_234)
         .write(&machine);
     let mut fixture = Fixture::new(machine, Memory::plenty(), config());
     fixture.steps(5);
@@ -112,6 +114,30 @@ fn another_killer_is_in_the_status_and_once_in_the_log() {
     let lines = fixture.daemon.log().lines().iter();
     let named = lines.filter(|line| line.contains("earlyoom"));
     assert_eq!(named.count(), 1);
+}
+
+/// Two killers kill twice for one shortage.
+#[test]
+fn the_kill_is_left_to_another_killer_unless_it_is_asked_for() {
+    for (when, name, uid, kills) in [
+        (When::Auto, "earlyoom", 61_234, 0),
+        (When::Always, "earlyoom", 61_234, 1),
+        // A person's program is no killer, whatever its name.
+        (When::Auto, "earlyoom", 1000, 1),
+    ] {
+        let machine = session();
+        FakeProcess::new(300, name)
+            .memory(2_000_000)
+            .uid(uid)
+            .write(&machine);
+        let memory = Memory::exhausted(&machine);
+        let mut config = config();
+        config.protect.kill.when = when;
+        let mut fixture = Fixture::new(machine, memory, config);
+        fixture.take(100);
+        assert!(fixture.protection().exhausted);
+        assert_eq!(fixture.kills().min(1), kills, "{when:?} {name} {uid}");
+    }
 }
 
 /// The victim's name where memory is exhausted beside fifty small programs and these processes.

@@ -94,6 +94,8 @@ pub struct KillController {
     killer: Option<Killer>,
     notifier: Option<Notifier>,
     other_killers: OtherKillers,
+    /// Nobody is killed while another killer runs.
+    yields: bool,
     last: Option<LastKill>,
     counts: KillCounts,
 }
@@ -116,6 +118,7 @@ impl KillController {
                 let mut killer = Killer::new(processes, rules, dry_run, tools.clock.clone());
                 killer.prepare(tools.clock.now_s());
                 controller.killer = Some(killer);
+                controller.yields = settings.when == settings::When::Auto;
                 controller.find_other_killers(tools);
             }
             Err(errno) => {
@@ -153,9 +156,15 @@ impl KillController {
     pub fn mode(&self) -> Mode {
         match &self.killer {
             None => Mode::Never,
+            _ if self.stands_back() => Mode::Never,
             Some(killer) if killer.is_dry_run() => Mode::DryRun,
             Some(_) => Mode::WhenExhausted,
         }
+    }
+
+    /// Whether the kill is left to another killer: two kill twice for one shortage.
+    fn stands_back(&self) -> bool {
+        self.yields && self.other_killers != OtherKillers::default()
     }
 
     #[must_use]
@@ -181,6 +190,9 @@ impl KillController {
         exhaustion: &Exhaustion,
         tools: &mut Tools,
     ) -> Option<f64> {
+        if self.stands_back() {
+            return None;
+        }
         let killer = self.killer.as_mut()?;
         let wrong = condition(&["kill"]);
         let (ends_s, total) = (exhaustion.ends_s, exhaustion.memory_and_swap);
@@ -291,11 +303,19 @@ impl KillController {
         let Some(killer) = &self.killer else { return };
         let found = OtherKillers::among(killer.processes().list());
         for name in found.new_since(self.other_killers) {
-            let message = format_args!(
-                "{name} runs as well: both would kill for one shortage; stop {name}, or set when = \
-                 \"never\" in [protect.kill] (hotsetd.conf(5))"
-            );
-            tools.log.line(Level::Warning, MODULE, message);
+            let (level, message) = match self.yields {
+                true => (
+                    Level::Notice,
+                    "the kill is left to it; stop it, or set when = \"always\"",
+                ),
+                false => (
+                    Level::Warning,
+                    "both would kill for one shortage; stop one, or set when = \"auto\"",
+                ),
+            };
+            let message =
+                format_args!("{name} runs as well: {message} in [protect.kill] (hotsetd.conf(5))");
+            tools.log.line(level, MODULE, message);
         }
         self.other_killers = found;
     }
