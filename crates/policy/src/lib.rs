@@ -19,7 +19,6 @@ pub use observation::{
 };
 pub use policy::Policy;
 pub use protection::{
-    exhaustion, floors, learned, protect, snapshot, stack_distance, steering, storm, victim,
-    working_set,
+    exhaustion, floors, protect, snapshot, stack_distance, steering, storm, victim, working_set,
 };
 pub use watermarks::Watermarks;

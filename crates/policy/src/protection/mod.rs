@@ -6,7 +6,6 @@ pub mod anon_reclaim;
 mod candidate;
 pub mod exhaustion;
 pub mod floors;
-pub mod learned;
 pub mod protect;
 pub mod snapshot;
 pub mod stack_distance;

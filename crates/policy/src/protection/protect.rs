@@ -4,8 +4,7 @@ use crate::protection::anon_reclaim::AnonReclaim;
 use crate::protection::exhaustion::{
     swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
 };
-use crate::protection::floors::{clean_line, percent, Floors, Pages, Size, LINE};
-use crate::protection::learned::Learned;
+use crate::protection::floors::{clean_line, percent, Floors, Learned, Pages, Size, LINE};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
 

@@ -1,6 +1,6 @@
 //! The defaults: a soft floor that is learned, and a kill only when the kernel is about to kill.
 use super::snapshots::{node, snapshot};
-use policy::learned::Learned;
+use policy::floors::Learned;
 use policy::protect::{Config, Outcome, Protect};
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::steering::Steer;
