@@ -101,12 +101,6 @@ impl AnonReclaim {
         }
     }
 
-    /// Pages a second by which free pages are taken, at their fastest of late.
-    #[must_use]
-    pub fn demand(&self) -> f64 {
-        self.demand
-    }
-
     /// Seconds between the last two snapshots, at most [`FAR_APART_S`].
     #[must_use]
     pub fn interval_s(&self) -> f64 {

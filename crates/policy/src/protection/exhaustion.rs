@@ -218,6 +218,12 @@ impl Exhaustion {
         self.harm.ends_soon
     }
 
+    /// Whether a kill may be due any moment, and only a kill can help.
+    #[must_use]
+    pub fn is_pressing(&self) -> bool {
+        self.harm.ends_at_once || self.brewing() && self.harm.ends_soon
+    }
+
     /// Whether a shortage is being watched.
     #[must_use]
     pub fn brewing(&self) -> bool {

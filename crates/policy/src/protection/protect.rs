@@ -4,7 +4,7 @@ use crate::protection::anon_reclaim::AnonReclaim;
 use crate::protection::exhaustion::{
     swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
 };
-use crate::protection::floors::{clean_line, percent, Floors, Learned, Pages, Size, LINE};
+use crate::protection::floors::{percent, Floors, Learned, Pages, Size, LINE};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
 
@@ -71,8 +71,6 @@ const STILL_S: f64 = 0.25;
 const WATCHFUL_S: f64 = 0.05;
 /// Where nothing moves, each interval is so many times as long as the one before.
 const SLOWER: f64 = 1.5;
-/// Swap that will be used up within so many seconds counts as full.
-const SOON_S: f64 = 0.25;
 /// At fewer bytes a second memory stands still.
 const STILL_RATE: f64 = 4e6;
 /// A rate that was measured counts half after so many seconds.
@@ -216,8 +214,7 @@ impl Protect {
             exhausted,
             ends_s: self.ends_s(seen, &whole),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
-            pressing: self.exhaustion.ends_soon()
-                && (self.exhaustion.brewing() || self.is_pressing(seen, &whole, floors)),
+            pressing: self.exhaustion.is_pressing(),
             reclaim_anon,
             next_s,
             floors,
@@ -225,17 +222,6 @@ impl Protect {
             anon: whole.anon,
             distance: steered.distance,
         }
-    }
-
-    /// Whether a kill may be due any moment, and only a kill can help. Then swap is full or nearly so,
-    /// free pages are short, and the floor or the last reclaimable page is near.
-    fn is_pressing(&self, seen: &Snapshot, whole: &NodeSnapshot, floors: Pages) -> bool {
-        let clean = whole.clean();
-        let gap = whole.watermarks.gap();
-        whole.free < whole.watermarks.high + gap
-            && clean <= clean_line(floors)
-            && (swap_is_full(seen, self.page_size)
-                || seen.swap_free as f64 <= self.anon_reclaim.demand() * SOON_S)
     }
 
     /// Seconds until the next snapshot: half of the time in which the distance can be used up. Near a
