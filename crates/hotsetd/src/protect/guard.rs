@@ -354,6 +354,7 @@ impl Guard {
             now_s,
             decision: self.decision,
             page_size: self.sampler.page_size(),
+            kills: self.kill.is_open(),
         }
     }
 

@@ -15,6 +15,7 @@ pub mod series;
 pub mod settings;
 pub mod status;
 pub mod steering;
+pub mod watermark_boost;
 
 pub use context::Tools;
 pub use guard::{Guard, GuardView};

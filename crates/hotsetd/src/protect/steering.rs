@@ -1,5 +1,6 @@
-//! Reclaim on a stock kernel, steered by vm.swappiness.
+//! Reclaim on a stock kernel, steered by vm.swappiness, and not disturbed by watermark boosts.
 use super::context::Tools;
+use super::watermark_boost::{self, WatermarkBoost};
 use crate::actuate::error::Error;
 use crate::actuate::journal::Value;
 use crate::actuate::knob_report::{Change, KnobWrite};
@@ -13,6 +14,9 @@ use policy::steering::Steer;
 const DISARM_S: f64 = 30.0;
 /// Seconds. If the next sample is due sooner, the values that may be needed are journaled.
 const ARM_S: f64 = 2.0;
+/// Seconds. If the next sample is due sooner, vm.watermark_boost_factor is set to 0. Memory may be short
+/// after twice this time.
+const SHORT_S: f64 = 0.25;
 
 /// The situation that the knobs are steered by.
 #[derive(Clone, Copy)]
@@ -21,13 +25,18 @@ pub struct Situation {
     pub decision: Decision,
     /// Bytes of a page.
     pub page_size: u64,
+    /// The daemon kills when memory is exhausted.
+    pub kills: bool,
 }
 
-/// The knob vm.swappiness, and when memory was nearly short.
+/// The knobs vm.swappiness and vm.watermark_boost_factor, and when memory was nearly short.
 pub struct Steering {
     swappiness: Swappiness,
+    boost: WatermarkBoost,
     /// When memory was last nearly short, by [`ARM_S`].
     near_s: f64,
+    /// When memory was last nearly short, by [`SHORT_S`].
+    short_s: f64,
     armed: bool,
     writes: u64,
 }
@@ -38,7 +47,9 @@ impl Steering {
     pub fn new(dry: bool, now_s: f64) -> Steering {
         Steering {
             swappiness: Swappiness::new(dry),
+            boost: WatermarkBoost::default(),
             near_s: now_s,
+            short_s: now_s,
             armed: false,
             writes: 0,
         }
@@ -62,7 +73,7 @@ impl Steering {
         self.writes
     }
 
-    /// Turns the knob as the policy decided.
+    /// Turns the knobs as the policy decided.
     pub(super) fn steer(&mut self, situation: &Situation, tools: &mut Tools) {
         let (now_s, decision) = (situation.now_s, &situation.decision);
         if decision.next_s < ARM_S || decision.steer != Steer::Admin {
@@ -78,6 +89,20 @@ impl Steering {
             self.swappiness.turn(decision.steer, tools.knobs)
         };
         self.report(&done, situation, tools);
+        if situation.kills {
+            self.keep_from_boosting(now_s, decision, tools);
+        }
+    }
+
+    fn keep_from_boosting(&mut self, now_s: f64, decision: &Decision, tools: &mut Tools) {
+        if decision.next_s < SHORT_S || decision.steer != Steer::Admin {
+            self.short_s = now_s;
+            let held = self.boost.hold(tools.knobs);
+            watermark_boost::report(&held, tools);
+        } else if now_s - self.short_s >= DISARM_S {
+            let given = self.boost.give_back(tools.knobs);
+            watermark_boost::report(&given, tools);
+        }
     }
 
     /// Yields vm.swappiness if somebody else has written it.
@@ -88,10 +113,12 @@ impl Steering {
         }
     }
 
-    /// Gives the knob back.
+    /// Gives both knobs back.
     pub(super) fn stop(&mut self, situation: &Situation, tools: &mut Tools) {
         let done = self.swappiness.disarm(tools.knobs);
         self.report(&done, situation, tools);
+        let given = self.boost.give_back(tools.knobs);
+        watermark_boost::report(&given, tools);
     }
 
     fn report(

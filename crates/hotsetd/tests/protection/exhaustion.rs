@@ -1,7 +1,7 @@
 //! When memory counts as exhausted, and states that only resemble exhaustion.
 use crate::common::FakeMachine;
 use crate::fake_process::FakeProcess;
-use crate::fixture::{config, Fixture, STEP_S};
+use crate::fixture::{config, Fixture, BOOST, STEP_S};
 use crate::memory::Memory;
 
 fn with_hog() -> FakeMachine {
@@ -147,15 +147,20 @@ fn without_swap_a_victim_is_chosen_and_reclaim_is_not_steered() {
 #[test]
 fn a_dry_run_writes_nothing_and_logs_the_would_be_writes() {
     let machine = with_hog();
+    machine.put(BOOST, "15000\n");
     let memory = Memory::exhausted(&machine);
     let mut config = config();
     config.dry_run = true;
     let mut fixture = Fixture::new(machine, memory, config);
     fixture.take_until_kill();
     assert_eq!(fixture.swappiness(), "60");
+    assert_eq!(fixture.boost(), "15000");
     assert!(!fixture.machine.path("run/hotset").exists());
     let status = fixture.status();
     assert!(status.dry_run);
     let would = |name: &str| status.actions.iter().any(|past| past.action == name);
     assert!(would("vm.swappiness = 200"), "{:#?}", status.actions);
+    let lines = fixture.daemon.log().lines();
+    let named = |knob: &str| lines.iter().any(|line| line.contains(knob));
+    assert!(named("vm.watermark_boost_factor"), "{lines:#?}");
 }

@@ -9,6 +9,7 @@ use policy::floors::Size;
 use status::{Protection, Status};
 
 pub const SWAPPINESS: &str = "proc/sys/vm/swappiness";
+pub const BOOST: &str = "proc/sys/vm/watermark_boost_factor";
 /// Seconds between two steps.
 pub const STEP_S: f64 = 0.01;
 /// Steps within which a kill that is due comes: five seconds.
@@ -92,6 +93,10 @@ impl Fixture {
 
     pub fn swappiness(&self) -> String {
         self.machine.read(SWAPPINESS).trim().to_owned()
+    }
+
+    pub fn boost(&self) -> String {
+        self.machine.read(BOOST).trim().to_owned()
     }
 
     pub fn status(&self) -> Status {

@@ -1,6 +1,6 @@
 //! Reclaim is steered by vm.swappiness, and left alone where there is no reason.
 use crate::common::FakeMachine;
-use crate::fixture::{config, Fixture, SWAPPINESS};
+use crate::fixture::{config, Fixture, BOOST, SWAPPINESS};
 use crate::memory::Memory;
 use hotsetd::config::settings::Config;
 use hotsetd::protect::settings::ProtectedCgroup;
@@ -43,6 +43,37 @@ fn clean_pages_near_their_floor_raise_swappiness_until_they_are_far_from_it() {
     fixture.daemon.stop();
     assert_eq!(fixture.swappiness(), "60");
     assert!(!fixture.machine.path("run/hotset/journal").exists());
+}
+
+/// A boosted min watermark has the kernel kill while there are clean pages left.
+#[test]
+fn watermarks_are_not_boosted_while_memory_is_nearly_short() {
+    for by_administrator in [None, Some("300")] {
+        let machine = FakeMachine::new();
+        machine.put(BOOST, "15000\n");
+        let memory = Memory {
+            free: 900_000,
+            ..Memory::plenty()
+        };
+        let mut fixture = Fixture::new(machine, memory, config());
+        fixture.steps(3);
+        assert_eq!(fixture.boost(), "15000");
+        fixture.memory = Memory {
+            file: 180_000,
+            ..low(&fixture.machine)
+        };
+        fixture.write_memory();
+        fixture.steps(2);
+        assert_eq!(fixture.boost(), "0");
+        let journal = fixture.machine.read("run/hotset/journal");
+        let entry = "vm.watermark_boost_factor\t15000\t0";
+        assert!(journal.contains(entry), "{journal}");
+        if let Some(value) = by_administrator {
+            fixture.machine.put(BOOST, value);
+        }
+        fixture.daemon.stop();
+        assert_eq!(fixture.boost(), by_administrator.unwrap_or("15000"));
+    }
 }
 
 #[test]

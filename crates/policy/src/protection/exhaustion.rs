@@ -177,7 +177,8 @@ impl Exhaustion {
         let harm = &self.harm;
         let harmful = harm.all_waited
             || broken.hard && harm.ends_soon
-            || harm.stalled && (broken.last || broken.soft && harm.ends_at_once);
+            || broken.last
+            || broken.soft && harm.ends_at_once && harm.stalled;
         if !harmful || shortage.snapshots < LEAST_SNAPSHOTS {
             return None;
         }
@@ -187,7 +188,7 @@ impl Exhaustion {
         let will_stand = whole.unclean > floor / 4 && whole.file > floor + floor / 4;
         let patience_s = match full && !will_stand {
             true => PATIENCE_S,
-            false if broken.last && harm.stalled => LAST_PATIENCE_S,
+            false if broken.last => LAST_PATIENCE_S,
             false => LONG_PATIENCE_S,
         };
         let lasted_s = seen.now_s - shortage.at_s;
@@ -248,8 +249,7 @@ struct Broken {
 impl Broken {
     fn of(whole: &NodeSnapshot, floors: Pages, used: UsedDuringKill) -> Broken {
         let clean = whole.clean();
-        let spare = clean.min((whole.free + clean).saturating_sub(whole.watermarks.min));
-        let last = spare <= used.evictable;
+        let last = whole.free + clean <= whole.watermarks.min + used.evictable;
         Broken {
             hard: floors.clean_min > 0 && (clean <= floors.clean_min || last),
             soft: floors.clean_low > 0 && clean <= floors.clean_low,

@@ -142,9 +142,20 @@ fn the_kernel_is_about_to_kill() {
     );
     assert!(last.clean > 20_000, "{}", last.clean);
     // Where nothing was learned, it kills before the last pages are gone.
-    let (kill, last) = killed(2.0, hog);
+    let (kill, last) = killed(2.0, |now_s, seen, node| {
+        hog(now_s, seen, node);
+        node.free = 4_200;
+    });
     assert!(kill.is_some_and(|at_s| at_s < 2.0), "{kill:?}");
     assert!((1..10_000).contains(&last.clean), "{}", last.clean);
+    // Without files, free pages alone keep the kernel from killing.
+    let fileless = |free: u64| {
+        let without_files = |_: f64, _: &mut Snapshot, node: &mut NodeSnapshot| {
+            (node.free, node.file) = (free, 0);
+        };
+        killed(5.0, without_files).0.is_some()
+    };
+    assert!(!fileless(4_500) && fileless(3_900));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Exhaustion, and states that only resemble it.
 use super::snapshots::{config, node, pages, snapshot};
 use policy::exhaustion::{Cause, Exhaustion, UsedDuringKill};
-use policy::floors::Pages;
 use policy::protect::Protect;
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::Watermarks;
@@ -136,6 +135,7 @@ fn the_last_pages_shorten_the_wait_where_swap_takes_nothing() {
             seen.swap_free = 50_000;
             seen.swapped_out = (now_s * swapped_a_second) as u64;
             seen.allocstall = (now_s * reclaims_a_second) as u64;
+            node.free = 3_900;
             node.file = left.saturating_sub((now_s * 100_000.0) as u64);
         })
     };
@@ -148,27 +148,6 @@ fn the_last_pages_shorten_the_wait_where_swap_takes_nothing() {
     assert_eq!(last(0, 50.0, 5.0), None);
     let shallow = last(140_000, 50.0, 1000.0);
     assert!(shallow.is_none_or(|(at_s, _)| at_s >= 0.6), "{shallow:?}");
-}
-
-#[test]
-fn without_a_floor_memory_is_never_exhausted() {
-    let mut exhaustion = Exhaustion::default();
-    for tick in 0..100u32 {
-        let nodes = [NodeSnapshot {
-            free: 100,
-            file: 0,
-            ..node()
-        }];
-        let seen = Snapshot {
-            now_s: f64::from(tick) * 0.005,
-            stolen: u64::from(tick),
-            ..snapshot(&nodes)
-        };
-        assert_eq!(
-            exhaustion.decide(&seen, Pages::default(), UsedDuringKill::default(), PAGE),
-            None
-        );
-    }
 }
 
 /// Swap that a hog uses up before it can be killed counts as full. Swap that is used slowly does not.
