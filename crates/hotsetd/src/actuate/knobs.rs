@@ -8,9 +8,12 @@
 //!
 //! A value that is neither the one read before nor a value of the daemon's is the administrator's.
 //! Then the knob is left alone.
+//!
+//! Boundaries of systemd's cgroups are written by systemd: see [`crate::actuate::unit_property`].
 use crate::actuate::error::Error;
 use crate::actuate::journal::{Entry, Journal, Name, Value};
 use crate::actuate::kswapd_nice::{self, Renice};
+use crate::actuate::unit_property::{UnderWay, UnitProperty};
 use crate::os::fixed_string::Text;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -26,6 +29,8 @@ pub const NEGATIVE_DENTRY_LIMIT: &str = "fs.negative-dentry-limit";
 pub enum Outcome {
     /// Written, over this value.
     Written { from: Value },
+    /// systemd is asked for the value: [`KnobWriter::ended`] has the outcome.
+    Begun,
     /// The knob had the value already.
     Unchanged,
     /// Another program or a person has written the knob, which keeps this value.
@@ -40,6 +45,18 @@ pub struct KnobWriter {
     journal: Journal,
     dry: bool,
     renice: Renice,
+    under_way: UnderWay,
+}
+
+/// What the steps before a write came to.
+enum Intent {
+    /// The knob may be written. `before`: its line in the journal until now.
+    Write {
+        before: Option<Entry>,
+        entry: Entry,
+        from: Value,
+    },
+    Over(Outcome),
 }
 
 /// What [`KnobWriter::give_back`] did with a knob.
@@ -61,6 +78,7 @@ impl KnobWriter {
             journal,
             dry,
             renice: kswapd_nice::renice,
+            under_way: UnderWay::default(),
         }
     }
 
@@ -90,7 +108,11 @@ impl KnobWriter {
         );
         let file = match opened {
             Ok(file) => file,
-            Err(Errno::NOENT) => return Err(Error::Missing),
+            // A unit that has stopped keeps its property.
+            Err(Errno::NOENT) => {
+                let property = self.property(knob);
+                return property.and_then(|one| one.in_drop_in()).ok_or(Error::Missing);
+            }
             Err(errno) => return Err(Error::Read(errno)),
         };
         let mut bytes = [0; 256];
@@ -114,39 +136,14 @@ impl KnobWriter {
     /// keeps its value.
     pub fn set(&mut self, knob: &str, seen: Option<&str>, to: &str) -> Result<Outcome, Error> {
         let to = canonical(to);
-        let from = self.read(knob)?;
-        if seen.is_some_and(|seen| canonical(seen) != from) {
-            self.observe(knob, &from)?;
-            return Ok(Outcome::Yielded { found: from });
-        }
-        if self.dry {
-            let same = from == to;
-            return Ok(if same {
-                Outcome::Unchanged
-            } else {
-                Outcome::Dry { from }
-            });
-        }
-        let before = self.journal.entry(knob).copied();
-        if before.is_some_and(|entry| !entry.is_ours(&from)) {
-            self.observe(knob, &from)?;
-            return Ok(Outcome::Yielded { found: from });
-        }
-        if from == to {
-            return Ok(Outcome::Unchanged);
-        }
-        let entry = Entry {
-            knob: Name::of(format_args!("{knob}")),
-            original: before.map_or(from, |entry| entry.original),
-            ours: [before.map(|_| from), Some(to), None],
+        let (before, entry, from) = match self.intend(knob, seen, &to)? {
+            Intent::Write {
+                before,
+                entry,
+                from,
+            } => (before, entry, from),
+            Intent::Over(outcome) => return Ok(outcome),
         };
-        self.journal.intend(entry).map_err(journal_error)?;
-        // Writing the journal may have taken long, so the knob is read again.
-        let again = self.read(knob)?;
-        if again != from {
-            self.observe(knob, &again)?;
-            return Ok(Outcome::Yielded { found: again });
-        }
         if let Err(errno) = self.write(knob, &to) {
             match before {
                 Some(before) => self.journal.note(before),
@@ -154,6 +151,9 @@ impl KnobWriter {
             }
             .map_err(journal_error)?;
             return Err(Error::Write(errno));
+        }
+        if self.is_systemds(knob) {
+            return Ok(Outcome::Written { from });
         }
         let found = self.read(knob)?;
         if found != to && seen.is_some() {
@@ -172,6 +172,88 @@ impl KnobWriter {
         }
         .map_err(journal_error)?;
         Ok(Outcome::Written { from })
+    }
+
+    /// The steps before a write: the knob is read, and journaled.
+    fn intend(&mut self, knob: &str, seen: Option<&str>, to: &Value) -> Result<Intent, Error> {
+        let from = self.read(knob)?;
+        if seen.is_some_and(|seen| canonical(seen) != from) {
+            self.observe(knob, &from)?;
+            return Ok(Intent::Over(Outcome::Yielded { found: from }));
+        }
+        if self.dry {
+            let same = from == *to;
+            return Ok(Intent::Over(if same {
+                Outcome::Unchanged
+            } else {
+                Outcome::Dry { from }
+            }));
+        }
+        let before = self.journal.entry(knob).copied();
+        let property = self.property(knob);
+        // A drop-in from before hotsetd's first write is the administrator's.
+        let set_by_them = property.as_ref().and_then(UnitProperty::in_drop_in);
+        if before.map_or(set_by_them.is_some(), |entry| !entry.is_ours(&from)) {
+            self.observe(knob, &from)?;
+            return Ok(Intent::Over(Outcome::Yielded { found: from }));
+        }
+        if from == *to {
+            return Ok(Intent::Over(Outcome::Unchanged));
+        }
+        let entry = Entry {
+            knob: Name::of(format_args!("{knob}")),
+            original: before.map_or(from, |entry| entry.original),
+            // systemd writes later, or not at all: until then the knob keeps its value.
+            ours: [before.map(|_| from).or(property.map(|_| from)), Some(*to), None],
+        };
+        self.journal.intend(entry).map_err(journal_error)?;
+        // Writing the journal may have taken long, so the knob is read again.
+        let again = self.read(knob)?;
+        if again != from {
+            self.observe(knob, &again)?;
+            return Ok(Intent::Over(Outcome::Yielded { found: again }));
+        }
+        Ok(Intent::Write {
+            before,
+            entry,
+            from,
+        })
+    }
+
+    /// [`KnobWriter::set`] for a knob that systemd may have to write. Does not wait for systemd.
+    ///
+    /// # Errors
+    /// As [`KnobWriter::set`].
+    pub fn begin(&mut self, knob: &str, to: &str) -> Result<Outcome, Error> {
+        let Some(property) = self.property(knob) else {
+            return self.set(knob, None, to);
+        };
+        if self.under_way.has(knob) {
+            return Ok(Outcome::Begun);
+        }
+        let to = canonical(to);
+        let (entry, from) = match self.intend(knob, None, &to)? {
+            Intent::Write { entry, from, .. } => (entry, from),
+            Intent::Over(outcome) => return Ok(outcome),
+        };
+        let begun = self.under_way.begin(entry.knob, property, from, to);
+        begun.map_err(Error::Write)?;
+        Ok(Outcome::Begun)
+    }
+
+    /// The outcome of [`KnobWriter::begin`], once, as soon as it is there.
+    pub fn ended(&mut self, knob: &str) -> Option<Result<Outcome, Error>> {
+        let ended = self.under_way.take(knob)?;
+        Some(ended.map(|from| Outcome::Written { from }).map_err(Error::Write))
+    }
+
+    /// Whether systemd writes the knob.
+    pub fn is_systemds(&self, knob: &str) -> bool {
+        self.property(knob).is_some()
+    }
+
+    fn property(&self, knob: &str) -> Option<UnitProperty> {
+        UnitProperty::of(&self.root, knob)
     }
 
     /// Journals that `knob` may hold any of `values`. They can be written later without
@@ -227,7 +309,18 @@ impl KnobWriter {
         if self.dry {
             return Ok(());
         }
+        if let Some(entry) = self.journal.entry(knob) {
+            self.remove_drop_in_of(entry);
+        }
         self.journal.forget(knob).map_err(journal_error)
+    }
+
+    /// Removes a drop-in of the daemon's that would get in the way of the administrator's value.
+    fn remove_drop_in_of(&self, entry: &Entry) {
+        let property = self.property(entry.knob.as_str());
+        let ours = property.filter(|one| one.in_drop_in().is_some_and(|found| entry.is_ours(&found)));
+        // One that cannot be removed is gone at the next boot.
+        let _ = ours.map(|one| one.remove_drop_in());
     }
 
     /// Takes note of a knob's value. Returns whether the administrator has written the knob since.
@@ -250,14 +343,20 @@ impl KnobWriter {
         if self.dry {
             return;
         }
+        self.under_way.wait();
         for entry in self.journal.entries().to_vec() {
             let knob = entry.knob;
             let done = self.read(knob.as_str()).and_then(|found| {
                 if !entry.is_ours(&found) {
+                    self.remove_drop_in_of(&entry);
                     return Ok(GivenBack::Left { knob, found });
                 }
                 let original = entry.original;
-                self.write(knob.as_str(), &original).map_err(Error::Write)?;
+                match self.property(knob.as_str()) {
+                    Some(property) => property.give_back(&original),
+                    None => self.write(knob.as_str(), &original),
+                }
+                .map_err(Error::Write)?;
                 Ok(GivenBack::Restored { knob, original })
             });
             match done {
@@ -293,6 +392,9 @@ impl KnobWriter {
             let (pid, _) = kswapd_nice::find(&self.root, thread).map_err(|_| Errno::SRCH)?;
             let nice = value.as_str().parse().map_err(|_| Errno::INVAL)?;
             return (self.renice)(&self.root, pid, nice);
+        }
+        if let Some(property) = self.property(knob) {
+            return property.set(value);
         }
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         let file = rustix::fs::open(self.place(knob).as_str(), flags, Mode::empty())?;
