@@ -2,8 +2,8 @@
 use hotsetd::actuate::apply::Actuators;
 use hotsetd::actuate::error::Error;
 use hotsetd::actuate::journal::{Journal, Value};
-use hotsetd::actuate::knobs::{GivenBack, KnobWriter, Outcome, WATERMARK_SCALE_FACTOR};
 use hotsetd::actuate::knob_report::Now;
+use hotsetd::actuate::knobs::{GivenBack, KnobWriter, Outcome, WATERMARK_SCALE_FACTOR};
 use hotsetd::actuate::reclaim_worker::{Job, Worker};
 use hotsetd::telemetry::log::Log;
 use hotsetd::telemetry::state::State;

@@ -12,10 +12,10 @@
 //! Boundaries of systemd's cgroups are written by systemd: see [`crate::actuate::unit_property`].
 use crate::actuate::error::Error;
 use crate::actuate::journal::{Entry, Journal, Name, Value};
+use crate::actuate::knob_file::{self, canonical};
 use crate::actuate::kswapd_nice::{self, Renice};
 use crate::actuate::unit_property::{UnderWay, UnitProperty};
 use crate::os::fixed_string::Text;
-use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
@@ -101,30 +101,13 @@ impl KnobWriter {
             let (_, nice) = kswapd_nice::find(&self.root, thread)?;
             return Ok(Value::of(format_args!("{nice}")));
         }
-        let opened = rustix::fs::open(
-            self.place(knob).as_str(),
-            OFlags::RDONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        );
-        let file = match opened {
-            Ok(file) => file,
+        match knob_file::read(&self.place(knob)) {
             // A unit that has stopped keeps its property.
-            Err(Errno::NOENT) => {
-                let property = self.property(knob);
-                return property.and_then(|one| one.in_drop_in()).ok_or(Error::Missing);
-            }
-            Err(errno) => return Err(Error::Read(errno)),
-        };
-        let mut bytes = [0; 256];
-        let length = rustix::io::read(file, &mut bytes).map_err(Error::Read)?;
-        // Only the first line counts: a file on a disk may hold the rest of an older,
-        // longer value behind it.
-        let line = bytes[..length].split(|&byte| byte == b'\n').next();
-        let line = std::str::from_utf8(line.unwrap_or_default()).unwrap_or_default();
-        let value = canonical(chosen(line));
-        match value.as_bytes() {
-            b"" => Err(Error::Read(Errno::NODATA)),
-            _ => Ok(value),
+            Err(Error::Missing) => self
+                .property(knob)
+                .and_then(|property| property.in_drop_in())
+                .ok_or(Error::Missing),
+            done => done,
         }
     }
 
@@ -204,7 +187,11 @@ impl KnobWriter {
             knob: Name::of(format_args!("{knob}")),
             original: before.map_or(from, |entry| entry.original),
             // systemd writes later, or not at all: until then the knob keeps its value.
-            ours: [before.map(|_| from).or(property.map(|_| from)), Some(*to), None],
+            ours: [
+                before.map(|_| from).or(property.map(|_| from)),
+                Some(*to),
+                None,
+            ],
         };
         self.journal.intend(entry).map_err(journal_error)?;
         // Writing the journal may have taken long, so the knob is read again.
@@ -244,7 +231,11 @@ impl KnobWriter {
     /// The outcome of [`KnobWriter::begin`], once, as soon as it is there.
     pub fn ended(&mut self, knob: &str) -> Option<Result<Outcome, Error>> {
         let ended = self.under_way.take(knob)?;
-        Some(ended.map(|from| Outcome::Written { from }).map_err(Error::Write))
+        Some(
+            ended
+                .map(|from| Outcome::Written { from })
+                .map_err(Error::Write),
+        )
     }
 
     /// Whether systemd writes the knob.
@@ -318,7 +309,8 @@ impl KnobWriter {
     /// Removes a drop-in of the daemon's that would get in the way of the administrator's value.
     fn remove_drop_in_of(&self, entry: &Entry) {
         let property = self.property(entry.knob.as_str());
-        let ours = property.filter(|one| one.in_drop_in().is_some_and(|found| entry.is_ours(&found)));
+        let ours =
+            property.filter(|one| one.in_drop_in().is_some_and(|found| entry.is_ours(&found)));
         // One that cannot be removed is gone at the next boot.
         let _ = ours.map(|one| one.remove_drop_in());
     }
@@ -385,8 +377,7 @@ impl KnobWriter {
         }
     }
 
-    /// Writes the knob's file in one piece, without O_TRUNC. Truncated, a file on a disk would be
-    /// empty for a moment, and a kill would lose the value.
+    /// Writes a knob by whoever has to write it.
     fn write(&self, knob: &str, value: &Value) -> Result<(), Errno> {
         if let Some(thread) = kswapd_nice::thread_of(knob) {
             let (pid, _) = kswapd_nice::find(&self.root, thread).map_err(|_| Errno::SRCH)?;
@@ -396,80 +387,15 @@ impl KnobWriter {
         if let Some(property) = self.property(knob) {
             return property.set(value);
         }
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::open(self.place(knob).as_str(), flags, Mode::empty())?;
-        let line = Text::<160>::of(format_args!("{value}\n"));
-        let written = loop {
-            match rustix::io::write(&file, line.as_bytes()) {
-                Err(Errno::INTR) => {}
-                done => break done?,
-            }
-        };
-        if written != line.as_bytes().len() {
-            return Err(Errno::IO);
-        }
-        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);
-        if kind == FileType::RegularFile && !in_the_kernel(&file) {
-            rustix::fs::ftruncate(&file, written as u64)?;
-        }
-        Ok(())
+        knob_file::write(&self.place(knob), value)
     }
 
-    /// The file of a knob: `vm.swappiness` is `proc/sys/vm/swappiness`. A dot within a name
-    /// is written as a slash, as in sysctl(8). A name that begins with a slash is a path.
+    /// The file of a knob.
     pub fn place(&self, knob: &str) -> Text<512> {
-        place(&self.root, knob)
+        knob_file::place(&self.root, knob)
     }
-}
-
-/// [`KnobWriter::place`] below any root.
-pub fn place(root: &Path, knob: &str) -> Text<512> {
-    let mut place = Text::new();
-    place.put(format_args!("{}/", root.display()));
-    if knob.starts_with('/') {
-        place.put(format_args!("{}", knob.trim_start_matches('/')));
-        return place;
-    }
-    place.put(format_args!("proc/sys/"));
-    for letter in knob.chars() {
-        let letter = match letter {
-            '.' => '/',
-            '/' => '.',
-            other => other,
-        };
-        place.put(format_args!("{letter}"));
-    }
-    place
-}
-
-/// Whether the file is in procfs, sysfs or cgroupfs, whose files cannot be truncated.
-fn in_the_kernel(file: &rustix::fd::OwnedFd) -> bool {
-    const PROC: i64 = 0x9fa0;
-    const SYSFS: i64 = 0x6265_6572;
-    const CGROUP2: i64 = 0x6367_7270;
-    rustix::fs::fstatfs(file).is_ok_and(|fs| [PROC, SYSFS, CGROUP2].contains(&fs.f_type))
 }
 
 fn journal_error(error: std::io::Error) -> Error {
     Error::Journal(Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
-}
-
-/// The selected value of a list such as `always [madvise] never`. Only that value can be written.
-fn chosen(line: &str) -> &str {
-    line.split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .map_or(line, |(chosen, _)| chosen)
-}
-
-/// The text with single spaces, and numbers without leading zeros: as the kernel shows them.
-fn canonical(text: &str) -> Value {
-    let mut value = Value::new();
-    for (number, word) in text.split_ascii_whitespace().enumerate() {
-        let space = if number > 0 { " " } else { "" };
-        match word.parse::<i64>() {
-            Ok(integer) => value.put(format_args!("{space}{integer}")),
-            Err(_) => value.put(format_args!("{space}{word}")),
-        }
-    }
-    value
 }

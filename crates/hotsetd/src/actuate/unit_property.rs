@@ -167,7 +167,12 @@ impl UnderWay {
         let done = |one: &Setting| one.knob.as_str() == knob && one.thread.is_finished();
         let at = self.0.iter().position(done)?;
         let one = self.0.swap_remove(at);
-        Some(one.thread.join().unwrap_or(Err(Errno::IO)).map(|()| one.from))
+        Some(
+            one.thread
+                .join()
+                .unwrap_or(Err(Errno::IO))
+                .map(|()| one.from),
+        )
     }
 
     /// Waits for the threads. What they set is set then.
@@ -194,8 +199,14 @@ mod tests {
         let user = "user.slice/user-1000.slice/user@1000.service";
         for (knob, property) in [
             ("user.slice/memory.low", Some("user.slice MemoryLow")),
-            ("system.slice/db.service/memory.min", Some("db.service MemoryMin")),
-            (&format!("{user}/memory.low"), Some("user@1000.service MemoryLow")),
+            (
+                "system.slice/db.service/memory.min",
+                Some("db.service MemoryMin"),
+            ),
+            (
+                &format!("{user}/memory.low"),
+                Some("user@1000.service MemoryLow"),
+            ),
             (&format!("{user}/app.slice/memory.low"), None),
             ("lxc/user.slice/memory.low", None),
             ("system.slice/db.service/part/memory.low", None),

@@ -140,11 +140,18 @@ fn size(name: &str, value: &Value) -> Result<Size, String> {
 /// Whether the kubelet or a container runtime owns the cgroup and all below it.
 fn is_containers(part: &str) -> bool {
     const BEGINNINGS: [&str; 6] = [
-        "docker-", "nerdctl-", "cri-containerd-", "crio-", "libpod-", "lxc.",
+        "docker-",
+        "nerdctl-",
+        "cri-containerd-",
+        "crio-",
+        "libpod-",
+        "lxc.",
     ];
     part.contains("kubepods")
         || ["docker", "lxc"].contains(&part)
-        || BEGINNINGS.iter().any(|beginning| part.starts_with(beginning))
+        || BEGINNINGS
+            .iter()
+            .any(|beginning| part.starts_with(beginning))
 }
 
 /// `"user.slice" = "low"`.

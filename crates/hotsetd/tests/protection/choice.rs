@@ -186,7 +186,10 @@ fn processes_that_hang_in_the_kernel_are_passed_over() {
 fn a_pods_quality_of_service_decides_by_its_oom_score_adj() {
     let pod = |pid, name, class: &str| {
         let cgroup = format!("/kubepods.slice/kubepods-{class}.slice/cri-containerd-1.scope");
-        FakeProcess::new(pid, name).uid(0).contained().cgroup(&cgroup)
+        FakeProcess::new(pid, name)
+            .uid(0)
+            .contained()
+            .cgroup(&cgroup)
     };
     let guaranteed = || pod(5000, "guaranteed", "pod1").memory(900_000_000);
     let best_effort = pod(5001, "best-effort", "besteffort").memory(200_000_000);

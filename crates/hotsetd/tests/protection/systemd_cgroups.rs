@@ -142,7 +142,9 @@ fn a_setting_that_systemd_refuses_is_tried_again_with_the_next_value() {
     std::fs::rename(&systemctl, fixture.machine.path("away")).unwrap();
     let active = |fixture: &mut Fixture, bytes: u64| {
         let text = format!("active_anon {bytes}\nactive_file 0\n");
-        fixture.machine.put("sys/fs/cgroup/user.slice/memory.stat", &text);
+        fixture
+            .machine
+            .put("sys/fs/cgroup/user.slice/memory.stat", &text);
         fixture.clock.advance(31.0);
         fixture.step();
     };
