@@ -48,16 +48,8 @@ pub struct KnobWriter {
     under_way: UnderWay,
 }
 
-/// What the steps before a write came to.
-enum Intent {
-    /// The knob may be written. `before`: its line in the journal until now.
-    Write {
-        before: Option<Entry>,
-        entry: Entry,
-        from: Value,
-    },
-    Over(Outcome),
-}
+/// A write that is journaled: the knob's line in the journal until now, and the new one.
+type Intent = (Option<Entry>, Entry);
 
 /// What [`KnobWriter::give_back`] did with a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,13 +111,9 @@ impl KnobWriter {
     /// keeps its value.
     pub fn set(&mut self, knob: &str, seen: Option<&str>, to: &str) -> Result<Outcome, Error> {
         let to = canonical(to);
-        let (before, entry, from) = match self.intend(knob, seen, &to)? {
-            Intent::Write {
-                before,
-                entry,
-                from,
-            } => (before, entry, from),
-            Intent::Over(outcome) => return Ok(outcome),
+        let (outcome, intent) = self.intend(knob, seen, &to)?;
+        let Some((before, entry)) = intent else {
+            return Ok(outcome);
         };
         if let Err(errno) = self.write(knob, &to) {
             match before {
@@ -136,7 +124,7 @@ impl KnobWriter {
             return Err(Error::Write(errno));
         }
         if self.is_systemds(knob) {
-            return Ok(Outcome::Written { from });
+            return Ok(outcome);
         }
         let found = self.read(knob)?;
         if found != to && seen.is_some() {
@@ -154,23 +142,30 @@ impl KnobWriter {
             self.journal.note(Entry { ours, ..entry })
         }
         .map_err(journal_error)?;
-        Ok(Outcome::Written { from })
+        Ok(outcome)
     }
 
-    /// The steps before a write: the knob is read, and journaled.
-    fn intend(&mut self, knob: &str, seen: Option<&str>, to: &Value) -> Result<Intent, Error> {
+    /// The steps before a write: the knob is read, and journaled. Returns the outcome, that of the write if there is
+    /// to be one.
+    fn intend(
+        &mut self,
+        knob: &str,
+        seen: Option<&str>,
+        to: &Value,
+    ) -> Result<(Outcome, Option<Intent>), Error> {
         let from = self.read(knob)?;
         if seen.is_some_and(|seen| canonical(seen) != from) {
             self.observe(knob, &from)?;
-            return Ok(Intent::Over(Outcome::Yielded { found: from }));
+            return Ok((Outcome::Yielded { found: from }, None));
         }
         if self.dry {
             let same = from == *to;
-            return Ok(Intent::Over(if same {
+            let outcome = if same {
                 Outcome::Unchanged
             } else {
                 Outcome::Dry { from }
-            }));
+            };
+            return Ok((outcome, None));
         }
         let before = self.journal.entry(knob).copied();
         let property = self.property(knob);
@@ -178,10 +173,10 @@ impl KnobWriter {
         let set_by_them = property.as_ref().and_then(UnitProperty::in_drop_in);
         if before.map_or(set_by_them.is_some(), |entry| !entry.is_ours(&from)) {
             self.observe(knob, &from)?;
-            return Ok(Intent::Over(Outcome::Yielded { found: from }));
+            return Ok((Outcome::Yielded { found: from }, None));
         }
         if from == *to {
-            return Ok(Intent::Over(Outcome::Unchanged));
+            return Ok((Outcome::Unchanged, None));
         }
         let entry = Entry {
             knob: Name::of(format_args!("{knob}")),
@@ -198,13 +193,9 @@ impl KnobWriter {
         let again = self.read(knob)?;
         if again != from {
             self.observe(knob, &again)?;
-            return Ok(Intent::Over(Outcome::Yielded { found: again }));
+            return Ok((Outcome::Yielded { found: again }, None));
         }
-        Ok(Intent::Write {
-            before,
-            entry,
-            from,
-        })
+        Ok((Outcome::Written { from }, Some((before, entry))))
     }
 
     /// [`KnobWriter::set`] for a knob that systemd may have to write. Does not wait for systemd.
@@ -219,9 +210,9 @@ impl KnobWriter {
             return Ok(Outcome::Begun);
         }
         let to = canonical(to);
-        let (entry, from) = match self.intend(knob, None, &to)? {
-            Intent::Write { entry, from, .. } => (entry, from),
-            Intent::Over(outcome) => return Ok(outcome),
+        let (outcome, intent) = self.intend(knob, None, &to)?;
+        let (Outcome::Written { from }, Some((_, entry))) = (outcome, intent) else {
+            return Ok(outcome);
         };
         let begun = self.under_way.begin(entry.knob, property, from, to);
         begun.map_err(Error::Write)?;

@@ -102,6 +102,7 @@ fn modules_that_are_off_ask_for_nothing() {
 fn a_machine_that_was_asleep_gives_no_wrong_rate_and_no_forecast() {
     for (gap_s, lost) in [(10.0, 0), (3.0 * 3600.0, 300_000)] {
         let mut machine = machine();
+        machine.seen.meminfo.total = 4_000_000;
         for _ in 0..20 {
             machine.nodes[0].free -= 10;
             machine.after(1.0);
