@@ -1,8 +1,12 @@
 //! The journal of originals, the knobs and the worker, on a root of ordinary files.
+use hotsetd::actuate::apply::Actuators;
 use hotsetd::actuate::error::Error;
 use hotsetd::actuate::journal::{Journal, Value};
+use hotsetd::actuate::knob_report::Now;
 use hotsetd::actuate::knobs::{GivenBack, KnobWriter, Outcome, WATERMARK_SCALE_FACTOR};
 use hotsetd::actuate::reclaim_worker::{Job, Worker};
+use hotsetd::telemetry::log::Log;
+use hotsetd::telemetry::state::State;
 use std::path::{Path, PathBuf};
 
 struct Fixture {
@@ -258,6 +262,35 @@ fn kswapds_nice_value_is_given_back_after_a_kill() {
         "{outcomes:?}"
     );
     assert_eq!(read(&thread.join("stat")), kswapd(27, -15));
+}
+
+#[test]
+fn the_new_kswapd_of_a_node_that_was_plugged_in_again_gets_its_nice_value() {
+    let fixture = Fixture::new();
+    let thread = fixture.root.path().join("proc/27");
+    std::fs::create_dir_all(&thread).unwrap();
+    let mut knobs = fixture.knobs().with_renice(renice_in_a_file);
+    let (mut log, mut state) = (Log::to_memory(4), State::new(0.0, 0.0));
+    for _ in 0..3 {
+        std::fs::write(thread.join("stat"), kswapd(27, 0)).unwrap();
+        let mut actuators = Actuators {
+            knobs: &mut knobs,
+            worker: None,
+            log: &mut log,
+            state: &mut state,
+            tunables: &[],
+            seen: policy::Knobs::default(),
+            now: Now {
+                monotonic_s: 1.0,
+                unix_s: 1.0,
+            },
+        };
+        let action = policy::Action::SetKswapdNice { node: 0, nice: -5 };
+        actuators.apply(&action, "a test");
+        assert_eq!(read(&thread.join("stat")), kswapd(27, -5));
+    }
+    knobs.give_back(|_| {});
+    assert_eq!(read(&thread.join("stat")), kswapd(27, 0));
 }
 
 #[test]

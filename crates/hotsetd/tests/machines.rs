@@ -82,3 +82,68 @@ fn the_daemon_runs_on_every_recorded_machine_and_leaves_it_as_it_was() {
         );
     }
 }
+
+/// The version that a machine's folder is named by.
+fn version(machine: &Path) -> (u32, u32) {
+    let name = machine.file_name().unwrap().to_str().unwrap();
+    let mut numbers = name.split(['.', '-']).map(|word| word.parse().unwrap());
+    (numbers.next().unwrap(), numbers.next().unwrap())
+}
+
+/// The table of docs/guide/support.md, as far as files show it.
+#[test]
+fn a_recorded_machine_has_what_the_guide_says_of_its_kernel() {
+    for machine in machines() {
+        let version = version(&machine);
+        for (file, since) in [
+            ("proc/pressure/memory", (4, 20)),
+            ("proc/sys/vm/watermark_boost_factor", (5, 0)),
+            ("proc/sys/vm/compaction_proactiveness", (5, 9)),
+            ("proc/sys/vm/watermark_scale_factor", (4, 6)),
+        ] {
+            let place = machine.join(file);
+            assert_eq!(place.exists(), version >= since, "{}", place.display());
+        }
+    }
+}
+
+#[test]
+fn protection_runs_on_every_recorded_machine_and_leaves_it_as_it_was() {
+    for machine in machines() {
+        let root = tempfile::tempdir().unwrap();
+        copy(&machine, root.path());
+        let vm = root.path().join("proc/sys/vm");
+        let knobs = || -> Vec<_> {
+            let mut found: Vec<_> = std::fs::read_dir(&vm)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+                .collect();
+            found.sort();
+            found
+        };
+        let before = knobs();
+        let mut config = Config::default();
+        config.protect.policy.enabled = true;
+        let mut daemon = Daemon::new(root.path(), config, Log::to_memory(1)).unwrap();
+        for _ in 0..20 {
+            daemon.step();
+            assert!(daemon.step_protection().is_some(), "{}", machine.display());
+        }
+        let status: serde_json::Value = serde_json::from_slice(&daemon.status()).unwrap();
+        let enforcer = match vm.join("workingset_protection").exists() {
+            true => "kernel",
+            false => "hotsetd",
+        };
+        assert_eq!(
+            status["protect"]["enforcer"],
+            enforcer,
+            "{}",
+            machine.display()
+        );
+        let lines = daemon.log().lines();
+        assert!(lines.is_empty(), "{}: {lines:#?}", machine.display());
+        assert!(daemon.stop());
+        assert_eq!(knobs(), before, "{}", machine.display());
+    }
+}

@@ -41,6 +41,7 @@ impl Line {
         match (self.major, self.minor) {
             (7, 3) => &["trixie-backports"],
             (6, 12) => &["bookworm-security", "trixie-security"],
+            (6, 1) => &["bookworm-security"],
             _ => &[],
         }
     }

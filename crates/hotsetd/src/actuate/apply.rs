@@ -126,6 +126,8 @@ impl Actuators<'_> {
             }
             _ => {}
         }
+        // What the journal has is of the thread before, whose node was unplugged.
+        let _ = self.knobs.leave(knob.as_str());
         let to = Text::<16>::of(format_args!("{nice}"));
         self.set(knob.as_str(), None, to.as_str(), reason)
     }

@@ -48,7 +48,7 @@ impl KnobWrite<'_> {
         } = *self;
         let id = condition(&["knob", knob]);
         match result {
-            Ok(Outcome::Unchanged) => {}
+            Ok(Outcome::Unchanged | Outcome::Begun) => {}
             Ok(Outcome::Written { from }) => {
                 let text = format_args!("{knob} can be written again");
                 log.resolved(id, module, text);

@@ -8,11 +8,14 @@
 //!
 //! A value that is neither the one read before nor a value of the daemon's is the administrator's.
 //! Then the knob is left alone.
+//!
+//! Boundaries of systemd's cgroups are written by systemd: see [`crate::actuate::unit_property`].
 use crate::actuate::error::Error;
 use crate::actuate::journal::{Entry, Journal, Name, Value};
+use crate::actuate::knob_file::{self, canonical};
 use crate::actuate::kswapd_nice::{self, Renice};
+use crate::actuate::unit_property::{UnderWay, UnitProperty};
 use crate::os::fixed_string::Text;
-use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +29,8 @@ pub const NEGATIVE_DENTRY_LIMIT: &str = "fs.negative-dentry-limit";
 pub enum Outcome {
     /// Written, over this value.
     Written { from: Value },
+    /// systemd is asked for the value: [`KnobWriter::ended`] has the outcome.
+    Begun,
     /// The knob had the value already.
     Unchanged,
     /// Another program or a person has written the knob, which keeps this value.
@@ -40,7 +45,11 @@ pub struct KnobWriter {
     journal: Journal,
     dry: bool,
     renice: Renice,
+    under_way: UnderWay,
 }
+
+/// A write that is journaled: the knob's line in the journal until now, and the new one.
+type Intent = (Option<Entry>, Entry);
 
 /// What [`KnobWriter::give_back`] did with a knob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +70,7 @@ impl KnobWriter {
             journal,
             dry,
             renice: kswapd_nice::renice,
+            under_way: UnderWay::default(),
         }
     }
 
@@ -83,26 +93,13 @@ impl KnobWriter {
             let (_, nice) = kswapd_nice::find(&self.root, thread)?;
             return Ok(Value::of(format_args!("{nice}")));
         }
-        let opened = rustix::fs::open(
-            self.place(knob).as_str(),
-            OFlags::RDONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        );
-        let file = match opened {
-            Ok(file) => file,
-            Err(Errno::NOENT) => return Err(Error::Missing),
-            Err(errno) => return Err(Error::Read(errno)),
-        };
-        let mut bytes = [0; 256];
-        let length = rustix::io::read(file, &mut bytes).map_err(Error::Read)?;
-        // Only the first line counts: a file on a disk may hold the rest of an older,
-        // longer value behind it.
-        let line = bytes[..length].split(|&byte| byte == b'\n').next();
-        let line = std::str::from_utf8(line.unwrap_or_default()).unwrap_or_default();
-        let value = canonical(chosen(line));
-        match value.as_bytes() {
-            b"" => Err(Error::Read(Errno::NODATA)),
-            _ => Ok(value),
+        match knob_file::read(&self.place(knob)) {
+            // A unit that has stopped keeps its property.
+            Err(Error::Missing) => self
+                .property(knob)
+                .and_then(|property| property.in_drop_in())
+                .ok_or(Error::Missing),
+            done => done,
         }
     }
 
@@ -114,39 +111,10 @@ impl KnobWriter {
     /// keeps its value.
     pub fn set(&mut self, knob: &str, seen: Option<&str>, to: &str) -> Result<Outcome, Error> {
         let to = canonical(to);
-        let from = self.read(knob)?;
-        if seen.is_some_and(|seen| canonical(seen) != from) {
-            self.observe(knob, &from)?;
-            return Ok(Outcome::Yielded { found: from });
-        }
-        if self.dry {
-            let same = from == to;
-            return Ok(if same {
-                Outcome::Unchanged
-            } else {
-                Outcome::Dry { from }
-            });
-        }
-        let before = self.journal.entry(knob).copied();
-        if before.is_some_and(|entry| !entry.is_ours(&from)) {
-            self.observe(knob, &from)?;
-            return Ok(Outcome::Yielded { found: from });
-        }
-        if from == to {
-            return Ok(Outcome::Unchanged);
-        }
-        let entry = Entry {
-            knob: Name::of(format_args!("{knob}")),
-            original: before.map_or(from, |entry| entry.original),
-            ours: [before.map(|_| from), Some(to), None],
+        let (outcome, intent) = self.intend(knob, seen, &to)?;
+        let Some((before, entry)) = intent else {
+            return Ok(outcome);
         };
-        self.journal.intend(entry).map_err(journal_error)?;
-        // Writing the journal may have taken long, so the knob is read again.
-        let again = self.read(knob)?;
-        if again != from {
-            self.observe(knob, &again)?;
-            return Ok(Outcome::Yielded { found: again });
-        }
         if let Err(errno) = self.write(knob, &to) {
             match before {
                 Some(before) => self.journal.note(before),
@@ -154,6 +122,9 @@ impl KnobWriter {
             }
             .map_err(journal_error)?;
             return Err(Error::Write(errno));
+        }
+        if self.is_systemds(knob) {
+            return Ok(outcome);
         }
         let found = self.read(knob)?;
         if found != to && seen.is_some() {
@@ -171,7 +142,100 @@ impl KnobWriter {
             self.journal.note(Entry { ours, ..entry })
         }
         .map_err(journal_error)?;
-        Ok(Outcome::Written { from })
+        Ok(outcome)
+    }
+
+    /// The steps before a write: the knob is read, and journaled. Returns the outcome, that of the write if there is
+    /// to be one.
+    fn intend(
+        &mut self,
+        knob: &str,
+        seen: Option<&str>,
+        to: &Value,
+    ) -> Result<(Outcome, Option<Intent>), Error> {
+        let from = self.read(knob)?;
+        if seen.is_some_and(|seen| canonical(seen) != from) {
+            self.observe(knob, &from)?;
+            return Ok((Outcome::Yielded { found: from }, None));
+        }
+        if self.dry {
+            let same = from == *to;
+            let outcome = if same {
+                Outcome::Unchanged
+            } else {
+                Outcome::Dry { from }
+            };
+            return Ok((outcome, None));
+        }
+        let before = self.journal.entry(knob).copied();
+        let property = self.property(knob);
+        // A drop-in from before hotsetd's first write is the administrator's.
+        let set_by_them = property.as_ref().and_then(UnitProperty::in_drop_in);
+        if before.map_or(set_by_them.is_some(), |entry| !entry.is_ours(&from)) {
+            self.observe(knob, &from)?;
+            return Ok((Outcome::Yielded { found: from }, None));
+        }
+        if from == *to {
+            return Ok((Outcome::Unchanged, None));
+        }
+        let entry = Entry {
+            knob: Name::of(format_args!("{knob}")),
+            original: before.map_or(from, |entry| entry.original),
+            // systemd writes later, or not at all: until then the knob keeps its value.
+            ours: [
+                before.map(|_| from).or(property.map(|_| from)),
+                Some(*to),
+                None,
+            ],
+        };
+        self.journal.intend(entry).map_err(journal_error)?;
+        // Writing the journal may have taken long, so the knob is read again.
+        let again = self.read(knob)?;
+        if again != from {
+            self.observe(knob, &again)?;
+            return Ok((Outcome::Yielded { found: again }, None));
+        }
+        Ok((Outcome::Written { from }, Some((before, entry))))
+    }
+
+    /// [`KnobWriter::set`] for a knob that systemd may have to write. Does not wait for systemd.
+    ///
+    /// # Errors
+    /// As [`KnobWriter::set`].
+    pub fn begin(&mut self, knob: &str, to: &str) -> Result<Outcome, Error> {
+        let Some(property) = self.property(knob) else {
+            return self.set(knob, None, to);
+        };
+        if self.under_way.has(knob) {
+            return Ok(Outcome::Begun);
+        }
+        let to = canonical(to);
+        let (outcome, intent) = self.intend(knob, None, &to)?;
+        let (Outcome::Written { from }, Some((_, entry))) = (outcome, intent) else {
+            return Ok(outcome);
+        };
+        let begun = self.under_way.begin(entry.knob, property, from, to);
+        begun.map_err(Error::Write)?;
+        Ok(Outcome::Begun)
+    }
+
+    /// The outcome of [`KnobWriter::begin`], once, as soon as it is there.
+    pub fn ended(&mut self, knob: &str) -> Option<Result<Outcome, Error>> {
+        let ended = self.under_way.take(knob)?;
+        Some(
+            ended
+                .map(|from| Outcome::Written { from })
+                .map_err(Error::Write),
+        )
+    }
+
+    /// Whether systemd writes the knob.
+    pub fn is_systemds(&self, knob: &str) -> bool {
+        self.property(knob).is_some()
+    }
+
+    fn property(&self, knob: &str) -> Option<UnitProperty> {
+        UnitProperty::of(&self.root, knob)
     }
 
     /// Journals that `knob` may hold any of `values`. They can be written later without
@@ -227,7 +291,19 @@ impl KnobWriter {
         if self.dry {
             return Ok(());
         }
+        if let Some(entry) = self.journal.entry(knob) {
+            self.remove_drop_in_of(entry);
+        }
         self.journal.forget(knob).map_err(journal_error)
+    }
+
+    /// Removes a drop-in of the daemon's that would get in the way of the administrator's value.
+    fn remove_drop_in_of(&self, entry: &Entry) {
+        let property = self.property(entry.knob.as_str());
+        let ours =
+            property.filter(|one| one.in_drop_in().is_some_and(|found| entry.is_ours(&found)));
+        // One that cannot be removed is gone at the next boot.
+        let _ = ours.map(|one| one.remove_drop_in());
     }
 
     /// Takes note of a knob's value. Returns whether the administrator has written the knob since.
@@ -250,14 +326,20 @@ impl KnobWriter {
         if self.dry {
             return;
         }
+        self.under_way.wait();
         for entry in self.journal.entries().to_vec() {
             let knob = entry.knob;
             let done = self.read(knob.as_str()).and_then(|found| {
                 if !entry.is_ours(&found) {
+                    self.remove_drop_in_of(&entry);
                     return Ok(GivenBack::Left { knob, found });
                 }
                 let original = entry.original;
-                self.write(knob.as_str(), &original).map_err(Error::Write)?;
+                match self.property(knob.as_str()) {
+                    Some(property) => property.give_back(&original),
+                    None => self.write(knob.as_str(), &original),
+                }
+                .map_err(Error::Write)?;
                 Ok(GivenBack::Restored { knob, original })
             });
             match done {
@@ -286,88 +368,25 @@ impl KnobWriter {
         }
     }
 
-    /// Writes the knob's file in one piece, without O_TRUNC. Truncated, a file on a disk would be
-    /// empty for a moment, and a kill would lose the value.
+    /// Writes a knob by whoever has to write it.
     fn write(&self, knob: &str, value: &Value) -> Result<(), Errno> {
         if let Some(thread) = kswapd_nice::thread_of(knob) {
             let (pid, _) = kswapd_nice::find(&self.root, thread).map_err(|_| Errno::SRCH)?;
             let nice = value.as_str().parse().map_err(|_| Errno::INVAL)?;
             return (self.renice)(&self.root, pid, nice);
         }
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::open(self.place(knob).as_str(), flags, Mode::empty())?;
-        let line = Text::<160>::of(format_args!("{value}\n"));
-        let written = loop {
-            match rustix::io::write(&file, line.as_bytes()) {
-                Err(Errno::INTR) => {}
-                done => break done?,
-            }
-        };
-        if written != line.as_bytes().len() {
-            return Err(Errno::IO);
+        if let Some(property) = self.property(knob) {
+            return property.set(value);
         }
-        let kind = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode);
-        if kind == FileType::RegularFile && !in_the_kernel(&file) {
-            rustix::fs::ftruncate(&file, written as u64)?;
-        }
-        Ok(())
+        knob_file::write(&self.place(knob), value)
     }
 
-    /// The file of a knob: `vm.swappiness` is `proc/sys/vm/swappiness`. A dot within a name
-    /// is written as a slash, as in sysctl(8). A name that begins with a slash is a path.
+    /// The file of a knob.
     pub fn place(&self, knob: &str) -> Text<512> {
-        place(&self.root, knob)
+        knob_file::place(&self.root, knob)
     }
-}
-
-/// [`KnobWriter::place`] below any root.
-pub fn place(root: &Path, knob: &str) -> Text<512> {
-    let mut place = Text::new();
-    place.put(format_args!("{}/", root.display()));
-    if knob.starts_with('/') {
-        place.put(format_args!("{}", knob.trim_start_matches('/')));
-        return place;
-    }
-    place.put(format_args!("proc/sys/"));
-    for letter in knob.chars() {
-        let letter = match letter {
-            '.' => '/',
-            '/' => '.',
-            other => other,
-        };
-        place.put(format_args!("{letter}"));
-    }
-    place
-}
-
-/// Whether the file is in procfs, sysfs or cgroupfs, whose files cannot be truncated.
-fn in_the_kernel(file: &rustix::fd::OwnedFd) -> bool {
-    const PROC: i64 = 0x9fa0;
-    const SYSFS: i64 = 0x6265_6572;
-    const CGROUP2: i64 = 0x6367_7270;
-    rustix::fs::fstatfs(file).is_ok_and(|fs| [PROC, SYSFS, CGROUP2].contains(&fs.f_type))
 }
 
 fn journal_error(error: std::io::Error) -> Error {
     Error::Journal(Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
-}
-
-/// The selected value of a list such as `always [madvise] never`. Only that value can be written.
-fn chosen(line: &str) -> &str {
-    line.split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .map_or(line, |(chosen, _)| chosen)
-}
-
-/// The text with single spaces, and numbers without leading zeros: as the kernel shows them.
-fn canonical(text: &str) -> Value {
-    let mut value = Value::new();
-    for (number, word) in text.split_ascii_whitespace().enumerate() {
-        let space = if number > 0 { " " } else { "" };
-        match word.parse::<i64>() {
-            Ok(integer) => value.put(format_args!("{space}{integer}")),
-            Err(_) => value.put(format_args!("{space}{word}")),
-        }
-    }
-    value
 }

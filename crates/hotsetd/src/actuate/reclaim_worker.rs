@@ -276,6 +276,24 @@ mod tests {
         assert_eq!(wait(&mut worker).bytes, CHUNK + 5);
     }
 
+    /// Linux 5.19 to 6.16.
+    #[test]
+    fn a_kernel_without_a_file_of_the_node_reclaims_from_all_nodes() {
+        let root = tempfile::tempdir().unwrap();
+        let all = root.path().join("sys/fs/cgroup/memory.reclaim");
+        std::fs::create_dir_all(all.parent().unwrap()).unwrap();
+        std::fs::write(&all, "").unwrap();
+        assert!(can_reclaim(root.path()));
+        let mut worker = Worker::start(root.path()).unwrap();
+        let job = Job::Reclaim {
+            node: 0,
+            bytes: 8192,
+        };
+        assert!(worker.ask(job));
+        assert_eq!(wait(&mut worker).bytes, 8192);
+        assert_eq!(std::fs::read(&all).unwrap(), b"8192");
+    }
+
     fn is_readable(worker: &Worker, timeout_s: i64) -> bool {
         let fd = worker.done_fd();
         let mut wait = [PollFd::new(&fd, PollFlags::IN)];

@@ -1,5 +1,5 @@
 //! Notes on a valid configuration: settings that have no effect, here or anywhere.
-use crate::actuate::knobs;
+use crate::actuate::knob_file;
 use crate::config::check::{shortened, Problem};
 use crate::config::file::Layer;
 use crate::config::settings::Config;
@@ -109,7 +109,7 @@ fn setting(tunable: &Tunable) -> String {
 /// Why this machine's kernel will refuse the value.
 fn unsettable(tunable: &Tunable, root: &Path) -> Option<String> {
     let Tunable { name, value, .. } = tunable;
-    let now = match std::fs::read_to_string(knobs::place(root, name).as_str()) {
+    let now = match std::fs::read_to_string(knob_file::place(root, name).as_str()) {
         Ok(now) => now,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Some(format!("{name} has no effect: this machine lacks it"));

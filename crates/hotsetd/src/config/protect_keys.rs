@@ -142,12 +142,35 @@ fn size(name: &str, value: &Value) -> Result<Size, String> {
     })
 }
 
+/// Whether the kubelet or a container runtime owns the cgroup and all below it.
+fn is_containers(part: &str) -> bool {
+    const BEGINNINGS: [&str; 6] = [
+        "docker-",
+        "nerdctl-",
+        "cri-containerd-",
+        "crio-",
+        "libpod-",
+        "lxc.",
+    ];
+    part.contains("kubepods")
+        || ["docker", "lxc"].contains(&part)
+        || BEGINNINGS
+            .iter()
+            .any(|beginning| part.starts_with(beginning))
+}
+
 /// `"user.slice" = "low"`.
 fn slice(name: &str, value: &Value) -> Result<ProtectedCgroup, String> {
     let good = |letter: char| letter.is_ascii_alphanumeric() || "._-/@\\:".contains(letter);
     if name.is_empty() || name.starts_with('/') || name.contains("..") || !name.chars().all(good) {
         return Err(format!(
             "{name:?} is no cgroup below /sys/fs/cgroup, such as user.slice"
+        ));
+    }
+    if name.split('/').any(is_containers) {
+        return Err(format!(
+            "{name:?} belongs to the kubelet or a container runtime, which sets its boundaries itself; name a \
+             cgroup outside, such as system.slice"
         ));
     }
     match value.as_str() {

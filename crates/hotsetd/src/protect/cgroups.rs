@@ -1,6 +1,7 @@
 //! memory.low or memory.min of named cgroups, sized by the measured working set of each.
 use super::context::{Tools, MODULE};
 use super::settings::ProtectedCgroup;
+use crate::actuate::error::Error;
 use crate::actuate::knobs::Outcome;
 use crate::os::fixed_string::Text;
 use crate::telemetry::log::condition;
@@ -30,6 +31,8 @@ struct Cgroup {
     working_set: WorkingSet,
     /// Bytes.
     written: u64,
+    /// Bytes that are to be written.
+    asked: u64,
     /// The knob's inode: another one is another cgroup of the same name.
     inode: Option<u64>,
     /// The administrator has written the knob.
@@ -51,6 +54,7 @@ impl Cgroups {
                 knob: format!("{}/memory.{file}", folder(cgroup)),
                 working_set: WorkingSet::default(),
                 written: 0,
+                asked: 0,
                 inode: None,
                 left: false,
             }
@@ -68,6 +72,11 @@ impl Cgroups {
     /// Samples the cgroups every 30 s, and writes what their working sets need. `memory`: bytes of the
     /// machine. `page_size`: bytes.
     pub(super) fn update(&mut self, now_s: f64, memory: u64, page_size: u64, tools: &mut Tools) {
+        for cgroup in &mut self.list {
+            if let Some(result) = tools.knobs.ended(&cgroup.knob) {
+                cgroup.report(&result, tools);
+            }
+        }
         if now_s - self.sampled_s < EVERY_S {
             return;
         }
@@ -154,30 +163,40 @@ impl Cgroup {
         };
         let before = self.inode.replace(inode);
         if before.is_some_and(|before| before != inode) {
-            // Where the journal cannot be written, the next write says so.
-            let _ = tools.knobs.leave(&self.knob);
-            (self.working_set, self.written, self.left) = (WorkingSet::default(), 0, false);
+            (self.working_set, self.written) = (WorkingSet::default(), 0);
+            // systemd gives the boundary to a unit's new cgroup as well.
+            if !tools.knobs.is_systemds(&self.knob) {
+                // Where the journal cannot be written, the next write says so.
+                let _ = tools.knobs.leave(&self.knob);
+                self.left = false;
+            }
         }
         before != Some(inode)
     }
 
     fn write(&mut self, bytes: u64, tools: &mut Tools) {
+        self.asked = bytes;
         let to = Text::<24>::of(format_args!("{bytes}"));
-        let result = tools.knobs.set(&self.knob, None, to.as_str());
+        let result = tools.knobs.begin(&self.knob, to.as_str());
+        self.report(&result, tools);
+    }
+
+    fn report(&mut self, result: &Result<Outcome, Error>, tools: &mut Tools) {
         match result {
             Ok(Outcome::Written { .. }) => {
                 tools.state.counts.other_writes += 1;
-                self.written = bytes;
+                self.written = self.asked;
             }
-            Ok(Outcome::Unchanged) => self.written = bytes,
+            Ok(Outcome::Unchanged) => self.written = self.asked,
             Ok(Outcome::Yielded { .. }) => self.left = true,
             _ => {}
         }
+        let to = Text::<24>::of(format_args!("{}", self.asked));
         let write = tools.knob_write(
             &self.knob,
             to.as_str(),
             "the cgroup's working set, in bytes",
         );
-        write.report(&result, tools.log, tools.state);
+        write.report(result, tools.log, tools.state);
     }
 }

@@ -302,7 +302,8 @@ impl Guard {
                 steering.check_ownership(&situation, tools);
             }
             let page_size = self.sampler.page_size();
-            if let Some(cgroups) = &mut self.cgroups {
+            // Where a kill may be due, a boundary can wait.
+            if let (Some(cgroups), false) = (&mut self.cgroups, self.decision.pressing) {
                 cgroups.update(now_s, self.total * page_size, page_size, tools);
             }
         }

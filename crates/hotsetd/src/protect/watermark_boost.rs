@@ -53,7 +53,7 @@ impl WatermarkBoost {
         match outcome {
             Outcome::Written { from } => self.0 = Owner::Hotsetd(from),
             Outcome::Yielded { .. } => self.0 = Owner::Administrator,
-            Outcome::Dry { .. } | Outcome::Unchanged => {}
+            Outcome::Dry { .. } | Outcome::Unchanged | Outcome::Begun => {}
         }
         Ok(change(none(), outcome))
     }

@@ -206,3 +206,49 @@ fn processes_that_hang_in_the_kernel_are_passed_over() {
     fixture.take_until_kill();
     assert_eq!(fixture.protection().last_victim.unwrap().name, "hog");
 }
+
+/// The kubelet gives processes of guaranteed pods an `oom_score_adj` of -997, and those of best-effort pods 1000.
+#[test]
+fn a_pods_quality_of_service_decides_by_its_oom_score_adj() {
+    let pod = |pid, name, class: &str| {
+        let cgroup = format!("/kubepods.slice/kubepods-{class}.slice/cri-containerd-1.scope");
+        FakeProcess::new(pid, name)
+            .uid(0)
+            .contained()
+            .cgroup(&cgroup)
+    };
+    let guaranteed = || pod(5000, "guaranteed", "pod1").memory(900_000_000);
+    let best_effort = pod(5001, "best-effort", "besteffort").memory(200_000_000);
+    let victim = victim_among(&[guaranteed().adj(-997), best_effort.adj(1000)]);
+    assert_eq!(victim, "best-effort");
+    // By size alone it would be the other.
+    let best_effort = pod(5001, "best-effort", "besteffort").memory(200_000_000);
+    assert_eq!(victim_among(&[guaranteed(), best_effort]), "guaranteed");
+}
+
+/// The kubelet sets `memory.oom.group` of each container's cgroup.
+#[test]
+fn the_processes_of_a_container_go_together_and_the_pods_others_stay() {
+    let machine = session();
+    let pod = "/kubepods.slice/kubepods-pod1.slice";
+    for (container, pids) in [("a", [5000, 5001]), ("b", [5002, 5003])] {
+        let cgroup = format!("{pod}/cri-containerd-{container}.scope");
+        machine.put(&format!("sys/fs/cgroup{cgroup}/memory.oom.group"), "1\n");
+        let list = pids.map(|pid| format!("{pid}\n")).concat();
+        machine.put(&format!("sys/fs/cgroup{cgroup}/cgroup.procs"), &list);
+        for pid in pids {
+            FakeProcess::new(pid, container)
+                .uid(0)
+                .contained()
+                .cgroup(&cgroup)
+                .memory(if pid == 5000 { 900_000_000 } else { 40_000_000 })
+                .write(&machine);
+        }
+    }
+    machine.put(&format!("sys/fs/cgroup{pod}/memory.oom.group"), "0\n");
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take_until_kill();
+    let victim = fixture.protection().last_victim.unwrap();
+    assert_eq!((victim.pid, victim.processes), (5000, 2));
+}

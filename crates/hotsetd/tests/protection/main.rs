@@ -15,3 +15,4 @@ mod memory;
 mod robust;
 mod settings;
 mod steering;
+mod systemd_cgroups;

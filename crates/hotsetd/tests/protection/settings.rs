@@ -94,6 +94,21 @@ fn a_wrong_setting_is_refused_with_its_line_and_name() {
         ("[protect.kill]\nhook = \"run-me\"\n", 2, "run-me"),
         ("[protect.kill]\n\nwhen = \"now\"\n", 3, "when"),
         ("[protect.cgroups]\n\"../x\" = \"low\"\n", 2, "../x"),
+        (
+            "[protect.cgroups]\n\"kubepods.slice\" = \"low\"\n",
+            2,
+            "kubelet",
+        ),
+        (
+            "[protect.cgroups]\n\"kubelet.slice/kubelet-kubepods.slice/x\" = \"min\"\n",
+            2,
+            "kubelet",
+        ),
+        (
+            "[protect.cgroups]\n\"system.slice/docker-0123.scope\" = \"low\"\n",
+            2,
+            "container runtime",
+        ),
     ] {
         let problems = read(text).unwrap_err();
         let found = problems

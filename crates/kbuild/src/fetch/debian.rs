@@ -172,13 +172,15 @@ fn read(dir: &Path) -> Result<DebianImage> {
     })
 }
 
-/// The patch level of a package's name: 117 of "linux-image-6.12.117+deb12-cloud-amd64" for 6.12.
+/// The patch level of a package's name: 117 of "linux-image-6.12.117+deb12-cloud-amd64" for 6.12. Debian 12 counts
+/// builds of 6.1 in its place: 50 of "linux-image-6.1.0-50-cloud-amd64".
 /// None for packages of another line or flavour, and for meta packages.
 fn patch_level(package: &str, line: Line) -> Option<u32> {
     let version = package
         .strip_prefix("linux-image-")?
         .strip_suffix("-cloud-amd64")?;
     let rest = version.strip_prefix(&format!("{line}."))?;
+    let rest = rest.strip_prefix("0-").unwrap_or(rest);
     rest.split('+').next()?.parse().ok()
 }
 
@@ -275,6 +277,8 @@ mod tests {
         let level = |name: &str| patch_level(name, line);
         assert_eq!(level("linux-image-6.12.117+deb12-cloud-amd64"), Some(117));
         assert_eq!(level("linux-image-6.12.9+deb13-cloud-amd64"), Some(9));
+        let build = patch_level("linux-image-6.1.0-50-cloud-amd64", "6.1".parse().unwrap());
+        assert_eq!(build, Some(50));
         for other in [
             "linux-image-6.12-cloud-amd64",
             "linux-image-6.12.117+deb12-amd64",

@@ -31,12 +31,14 @@ impl Kswapd {
         }
     }
 
-    /// Asks once for each node, also for one that is plugged in later.
+    /// Asks once for each node, also for one that is plugged in later, or again: then its kswapd is another thread.
     pub fn run(&mut self, seen: &Observation, config: &Config, decision: &mut Decision) {
         let nice = config.kswapd_nice;
         if nice == 0 {
             return;
         }
+        self.nodes
+            .retain(|id| seen.nodes.iter().any(|node| node.id == *id));
         for node in seen.nodes {
             if self.nodes.contains(&node.id) || self.nodes.len() == self.nodes.capacity() {
                 continue;

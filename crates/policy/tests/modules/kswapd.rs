@@ -1,5 +1,5 @@
 //! Actions for kswapd.
-use super::machine::TestMachine;
+use super::machine::{TestMachine, TestNode};
 use policy::{Action, Config, Machine};
 
 /// After 16 runs in vain kswapd sleeps until its node is balanced, and allocations reclaim for themselves.
@@ -51,4 +51,15 @@ fn the_nice_value_is_asked_for_once_a_node() {
     );
     assert_eq!(renices(&mut machine), []);
     assert_eq!(renices(&mut super::machine::machine()), []);
+    // A node that is plugged in, out, and in again has a new kswapd each time.
+    for _ in 0..2 {
+        machine.nodes.push(TestNode::new(1));
+        assert_eq!(
+            renices(&mut machine),
+            [Action::SetKswapdNice { node: 1, nice }]
+        );
+        assert_eq!(renices(&mut machine), []);
+        machine.nodes.pop();
+        assert_eq!(renices(&mut machine), []);
+    }
 }

@@ -96,3 +96,34 @@ fn modules_that_are_off_ask_for_nothing() {
         .policy
         .observe(&Observation::default(), &mut decision);
 }
+
+/// The clock stands still while a machine sleeps, and goes on where a virtual machine was stopped.
+#[test]
+fn a_machine_that_was_asleep_gives_no_wrong_rate_and_no_forecast() {
+    for (gap_s, lost) in [(10.0, 0), (3.0 * 3600.0, 300_000)] {
+        let mut machine = machine();
+        machine.seen.meminfo.total = 4_000_000;
+        for _ in 0..20 {
+            machine.nodes[0].free -= 10;
+            machine.after(1.0);
+        }
+        // Before a hibernation the kernel reclaims a gigabyte at once, which is free afterwards.
+        if lost == 0 {
+            machine.vmstat.pgsteal_direct += 250_000;
+            machine.vmstat.allocstall += 1_000;
+            machine.nodes[0].free += 250_000;
+        }
+        machine.nodes[0].free -= lost;
+        let actions = machine.after(gap_s);
+        assert_eq!(actions, [], "{gap_s}");
+        let summary = &machine.decision.summary;
+        let rate = summary.rates.demand;
+        assert!((0.0..100.0).contains(&rate), "{gap_s}: {rate}");
+        assert!(!summary.nodes[0].predicted, "{gap_s}");
+        for _ in 0..20 {
+            machine.nodes[0].free -= 10;
+            assert_eq!(machine.after(1.0), [], "{gap_s}");
+            assert!(!machine.decision.summary.nodes[0].predicted, "{gap_s}");
+        }
+    }
+}

@@ -282,3 +282,38 @@ fn a_slow_kill_is_begun_before_the_floor_is_broken() {
     // No clean pages are taken, so no kill is needed.
     assert_eq!(clean_at_the_kill(0, 10.0), None);
 }
+
+/// A virtual machine is stopped for long, and memory is at the floor afterwards. Nobody is killed for what went on in
+/// between.
+#[test]
+fn what_was_used_up_during_a_gap_is_no_rate() {
+    for gap_s in [3.0 * 3600.0, 600.0] {
+        let mut protect = Protect::new(
+            Config {
+                enabled: true,
+                ..Config::default()
+            },
+            PAGE,
+        );
+        let mut see = |now_s, file| {
+            let nodes = [NodeSnapshot {
+                free: 6_500,
+                file,
+                ..node()
+            }];
+            let seen = Snapshot {
+                now_s,
+                ..snapshot(&nodes)
+            };
+            protect.decide(&seen)
+        };
+        for tick in 0..200 {
+            see(1000.0 + f64::from(tick) * 0.01, 400_000);
+        }
+        for tick in 0..500 {
+            let now_s = 1002.0 + gap_s + f64::from(tick) * 0.01;
+            let decision = see(now_s, 145_000);
+            assert_eq!(decision.exhausted, None, "{gap_s}, {tick}");
+        }
+    }
+}

@@ -116,6 +116,13 @@ impl KillController {
                 let rules = settings.rules.clone();
                 let dry_run = dry || settings.dry_run;
                 let mut killer = Killer::new(processes, rules, dry_run, tools.clock.clone());
+                if !killer.has_pidfds() {
+                    let message = format_args!(
+                        "this kernel has no pidfd_open (Linux 5.3): a victim is checked just before its SIGKILL, and gets \
+                         no SIGTERM first"
+                    );
+                    tools.log.line(Level::Notice, MODULE, message);
+                }
                 killer.prepare(tools.clock.now_s());
                 controller.killer = Some(killer);
                 controller.yields = settings.when == settings::When::Auto;

@@ -75,6 +75,12 @@ impl Killer {
         self.dry_run
     }
 
+    /// Whether the kernel has pidfd_open(2).
+    #[must_use]
+    pub fn has_pidfds(&self) -> bool {
+        self.signals.has_pidfds
+    }
+
     /// The processes of the last sample.
     #[must_use]
     pub fn processes(&self) -> &Processes {
@@ -130,7 +136,8 @@ impl Killer {
                 Killed::Waiting
             }
             Choice::One(one) => {
-                self.signals.signal = match ends_s > TIME_S {
+                // Without a pidfd nobody sees whether the victim has ended when asked.
+                self.signals.signal = match ends_s > TIME_S && self.signals.has_pidfds {
                     true => Signal::TERM,
                     false => Signal::KILL,
                 };

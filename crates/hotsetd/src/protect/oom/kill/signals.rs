@@ -10,16 +10,25 @@ use rustix::process::{kill_process, pidfd_open, pidfd_send_signal, Pid, PidfdFla
 pub(super) struct Signals {
     /// SIGKILL, or SIGTERM where there is time.
     pub signal: Signal,
+    /// The kernel has pidfd_open(2), as Linux has from 5.3 on. Without it nobody's end can be waited for.
+    pub has_pidfds: bool,
     /// `None` in a dry run, or where the system had no thread left.
     releaser: Option<Releaser>,
     /// Processes that have their signal and hold memory yet. The room is used again.
     held: Vec<OwnedFd>,
 }
 
+/// Any other error than `NOSYS` concerns this very process only.
+fn can_open_pidfds() -> bool {
+    let own = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
+    own.err() != Some(Errno::NOSYS)
+}
+
 impl Signals {
     pub fn new(dry_run: bool) -> Signals {
         Signals {
             signal: Signal::KILL,
+            has_pidfds: can_open_pidfds(),
             releaser: if dry_run { None } else { Releaser::start() },
             held: Vec::with_capacity(QUEUE),
         }
@@ -33,11 +42,10 @@ impl Signals {
         rules: &Rules,
     ) -> Result<Option<OwnedFd>, Errno> {
         let pid = Pid::from_raw(one.pid).ok_or(Errno::SRCH)?;
-        let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
-            Ok(pidfd) => Some(pidfd),
-            // Linux before 5.3: the pid could go to another process between the check and the signal.
-            Err(Errno::NOSYS) => None,
-            Err(errno) => return Err(errno),
+        let pidfd = match self.has_pidfds {
+            true => Some(pidfd_open(pid, PidfdFlags::empty())?),
+            // The pid could go to another process between the check below and the signal.
+            false => None,
         };
         // The pidfd now holds the pid, but another process may have got the pid before.
         if !processes.is_still(one, rules) {

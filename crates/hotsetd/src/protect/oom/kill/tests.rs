@@ -37,14 +37,33 @@ fn a_killed_child_is_waited_for_until_it_has_ended() {
     assert!(!killer.is_waiting(10.0 + 2.0 * SETTLE_S));
 }
 
+/// Linux 4.18 to 5.2.
+#[test]
+fn a_kernel_without_pidfds_is_killed_on_all_the_same() {
+    let mut child = sleeper();
+    let mut killer = killer();
+    assert!(killer.has_pidfds());
+    killer.signals.has_pidfds = false;
+    let one = candidate(&mut killer, child.id());
+    let pidfd = killer.strike(&one).unwrap();
+    assert!(pidfd.is_none());
+    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    killer.wait_for(one.pid, pidfd, 10.0);
+    assert!(killer.is_waiting(10.0));
+    assert!(!killer.is_waiting(10.0 + PATIENCE_S));
+}
+
 #[test]
 fn a_pid_that_another_process_has_by_now_is_not_killed() {
     let mut child = sleeper();
     let mut killer = killer();
     let mut one = candidate(&mut killer, child.id());
     one.start += 1;
-    assert_eq!(killer.strike(&one).err(), Some(Errno::SRCH));
-    assert!(child.try_wait().unwrap().is_none());
+    for has_pidfds in [true, false] {
+        killer.signals.has_pidfds = has_pidfds;
+        assert_eq!(killer.strike(&one).err(), Some(Errno::SRCH));
+        assert!(child.try_wait().unwrap().is_none());
+    }
     child.kill().unwrap();
     child.wait().unwrap();
 }
