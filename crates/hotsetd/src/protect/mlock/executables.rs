@@ -12,7 +12,15 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::mm::{mlock_with, mmap, munmap, MapFlags, MlockFlags, ProtFlags};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// Bytes of a process's maps that are looked at: some ten thousand lines.
+const MAPS: u64 = 1 << 20;
+/// Files that are told apart. Users may map files without end.
+const KNOWN: usize = 16 << 10;
+/// Bytes of a path that is kept.
+const PATH: usize = 512;
 
 /// A file that may be locked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +49,7 @@ pub fn mapped(root: &Path) -> Vec<Executable> {
             continue;
         }
         // The process has ended meanwhile. A kernel thread has an empty file.
-        let Ok(text) = std::fs::read_to_string(entry.path().join("maps")) else {
+        let Ok(text) = beginning(&entry.path().join("maps")) else {
             continue;
         };
         let mut seen: Vec<(&str, u64)> = text.lines().filter_map(executable).collect();
@@ -51,7 +59,10 @@ pub fn mapped(root: &Path) -> Vec<Executable> {
         seen.sort_unstable();
         seen.dedup();
         for (path, inode) in seen {
-            *users.entry((path.to_owned(), inode)).or_default() += 1;
+            let key = (path.to_owned(), inode);
+            if users.len() < KNOWN || users.contains_key(&key) {
+                *users.entry(key).or_default() += 1;
+            }
         }
     }
     let mut hot: Vec<Executable> = users
@@ -66,6 +77,17 @@ pub fn mapped(root: &Path) -> Vec<Executable> {
     hot
 }
 
+/// The first lines of a process's maps. A user may have 65,530 mappings of a path of 4,096 bytes, in each of thousands of
+/// processes.
+fn beginning(maps: &Path) -> std::io::Result<String> {
+    let mut text = Vec::new();
+    std::fs::File::open(maps)?.take(MAPS).read_to_end(&mut text)?;
+    if text.len() as u64 == MAPS {
+        text.truncate(text.iter().rposition(|&byte| byte == b'\n').unwrap_or(0));
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
 /// The file of a line of maps and its inode, if the file is mapped to be executed and still has a name.
 fn executable(line: &str) -> Option<(&str, u64)> {
     let mut fields = line.splitn(6, ' ');
@@ -73,7 +95,7 @@ fn executable(line: &str) -> Option<(&str, u64)> {
     let inode = fields.nth(2)?.parse().ok()?;
     let path = fields.next()?.trim_start();
     let there =
-        path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
+        path.len() <= PATH && path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
     (permissions.contains('x') && there).then_some((path, inode))
 }
 
@@ -310,6 +332,31 @@ mod tests {
             .map(|hot| (hot.path, hot.users))
             .collect();
         assert_eq!(found, [("/b".into(), 2), ("/a".into(), 1)]);
+    }
+
+    /// A user maps files without end, by paths as long as a path may be.
+    #[test]
+    fn maps_without_end_cost_no_memory_without_end() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |pid: &str, maps: &str| {
+            let folder = root.path().join("proc").join(pid);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("maps"), maps).unwrap();
+            folder.join("maps")
+        };
+        let line = |path: &str| format!("1-2 r-xp 0 08:01 7 {path}\n");
+        put("1", &line("/lib.so"));
+        let long = line(&format!("/{}", "p".repeat(4_000)));
+        let maps = put("2", &(line("/lib.so") + &long.repeat(1_000)));
+        let read = beginning(&maps).unwrap();
+        assert!(read.len() as u64 <= MAPS && read.ends_with(long.trim_end()));
+        for pid in ["3", "4"] {
+            let many = (0..12_000).map(|file| line(&format!("/{pid}{file}")));
+            put(pid, &many.collect::<String>());
+        }
+        let found = mapped(root.path());
+        assert_eq!((found[0].path.as_path(), found[0].users), (Path::new("/lib.so"), 2));
+        assert_eq!(found.len(), KNOWN);
     }
 
     #[test]
