@@ -33,7 +33,8 @@ fuzz_target!(|text: &[u8]| {
     }
     let shown = |fields: &kernfs::Fields| -> Vec<(Vec<u8>, u64)> {
         let all = fields.iter().chain(fields.unknown());
-        all.map(|(name, value)| (name.to_string().into_bytes(), value)).collect()
+        all.map(|(name, value)| (name.to_string().into_bytes(), value))
+            .collect()
     };
     WARM.with_borrow_mut(|(vmstat, meminfo, buddyinfo, zoneinfo)| {
         let mut fresh = Vmstat::default();
@@ -61,7 +62,16 @@ fuzz_target!(|text: &[u8]| {
         if read.is_ok() {
             let zones = |found: &Zoneinfo| -> Vec<_> {
                 let zones = found.zones.iter();
-                zones.map(|zone| (zone.node, zone.free, zone.watermarks.high, shown(&zone.all.fields))).collect()
+                zones
+                    .map(|zone| {
+                        (
+                            zone.node,
+                            zone.free,
+                            zone.watermarks.high,
+                            shown(&zone.all.fields),
+                        )
+                    })
+                    .collect()
             };
             assert_eq!(zones(zoneinfo), zones(&fresh));
         }

@@ -31,8 +31,15 @@ fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     ROOT.get_or_init(|| {
         let root = PathBuf::from(format!("/dev/shm/hotset-fuzz-{}", std::process::id()));
-        let from = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/kernfs/7.3-two-nodes");
-        let copied = std::process::Command::new("cp").arg("-r").arg(from).arg(&root).status();
+        let from = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../fixtures/kernfs/7.3-two-nodes"
+        );
+        let copied = std::process::Command::new("cp")
+            .arg("-r")
+            .arg(from)
+            .arg(&root)
+            .status();
         assert!(copied.unwrap().success());
         for file in FILES {
             std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
@@ -56,7 +63,10 @@ fuzz_target!(|data: &[u8]| {
     let mut sample = Sample::default();
     sampler.sample(&mut sample);
     let page = sampler.machine().page_size;
-    let mut policy = Policy::new(policy::Config::default(), machine::find(root, "7.3.0", page, &sample));
+    let mut policy = Policy::new(
+        policy::Config::default(),
+        machine::find(root, "7.3.0", page, &sample),
+    );
     let mut fast = FastSampler::new(root, Clock::default());
     let mut protect = Protect::new(policy::protect::Config::default(), fast.page_size());
     let mut observer = Observer::default();

@@ -46,17 +46,24 @@ fuzz_target!(|data: &[u8]| {
         "0::/user.slice\n",
         "1-2 r-xp 0 08:01 7 /lib.so\n",
     ];
-    for (at, name) in ["status", "stat", "oom_score_adj", "cgroup", "maps"].into_iter().enumerate() {
+    for (at, name) in ["status", "stat", "oom_score_adj", "cgroup", "maps"]
+        .into_iter()
+        .enumerate()
+    {
         std::fs::write(root.join("proc/5000").join(name), part(at)).unwrap();
         std::fs::write(root.join("proc/5001").join(name), other[at]).unwrap();
     }
     let rules = Rules {
-        protect: ["sshd", "unit:x.service", "cgroup:/machine"].map(|one| Rule::parse(one).unwrap()).into(),
+        protect: ["sshd", "unit:x.service", "cgroup:/machine"]
+            .map(|one| Rule::parse(one).unwrap())
+            .into(),
         prefer: vec![Rule::parse("stress*").unwrap()],
     };
     let mut processes = Processes::open(root, 4096).unwrap();
     for step in 0..3 {
-        processes.sample(f64::from(step), 1000.0 + f64::from(step), &rules).unwrap();
+        processes
+            .sample(f64::from(step), 1000.0 + f64::from(step), &rules)
+            .unwrap();
     }
     let mut list = processes.list().to_vec();
     assert!(list.iter().any(|one| one.pid == 5001));
@@ -67,7 +74,10 @@ fuzz_target!(|data: &[u8]| {
         Choice::Storm(_) => panic!("two processes are no storm"),
     }
     let _ = processes.is_still(&list[0], &rules);
-    let _ = (processes.cgroup(5000, &rules), processes.oom_group(5000, &rules));
+    let _ = (
+        processes.cgroup(5000, &rules),
+        processes.oom_group(5000, &rules),
+    );
     let found = executables::mapped(root);
     assert!(found.iter().any(|one| one.path.ends_with("lib.so")));
     let pipe = root.join("sys/kernel/tracing/instances/hotset/trace_pipe");

@@ -166,8 +166,14 @@ fn a_hog_is_not_spared_by_a_name_that_it_has_taken() {
 #[test]
 fn a_long_cgroup_of_a_user_takes_no_unit_along_that_dies_as_a_whole() {
     let machine = session();
-    machine.put("sys/fs/cgroup/system.slice/db.service/memory.oom.group", "1\n");
-    machine.put("sys/fs/cgroup/system.slice/db.service/cgroup.procs", "7000\n");
+    machine.put(
+        "sys/fs/cgroup/system.slice/db.service/memory.oom.group",
+        "1\n",
+    );
+    machine.put(
+        "sys/fs/cgroup/system.slice/db.service/cgroup.procs",
+        "7000\n",
+    );
     FakeProcess::new(7000, "db")
         .uid(114)
         .memory(10_000_000)

@@ -81,7 +81,9 @@ pub fn mapped(root: &Path) -> Vec<Executable> {
 /// processes.
 fn beginning(maps: &Path) -> std::io::Result<String> {
     let mut text = Vec::new();
-    std::fs::File::open(maps)?.take(MAPS).read_to_end(&mut text)?;
+    std::fs::File::open(maps)?
+        .take(MAPS)
+        .read_to_end(&mut text)?;
     if text.len() as u64 == MAPS {
         text.truncate(text.iter().rposition(|&byte| byte == b'\n').unwrap_or(0));
     }
@@ -94,8 +96,10 @@ fn executable(line: &str) -> Option<(&str, u64)> {
     let permissions = fields.nth(1)?;
     let inode = fields.nth(2)?.parse().ok()?;
     let path = fields.next()?.trim_start();
-    let there =
-        path.len() <= PATH && path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
+    let there = path.len() <= PATH
+        && path.starts_with('/')
+        && !path.ends_with(" (deleted)")
+        && !path.starts_with("/memfd:");
     (permissions.contains('x') && there).then_some((path, inode))
 }
 
@@ -355,7 +359,10 @@ mod tests {
             put(pid, &many.collect::<String>());
         }
         let found = mapped(root.path());
-        assert_eq!((found[0].path.as_path(), found[0].users), (Path::new("/lib.so"), 2));
+        assert_eq!(
+            (found[0].path.as_path(), found[0].users),
+            (Path::new("/lib.so"), 2)
+        );
         assert_eq!(found.len(), KNOWN);
     }
 

@@ -91,7 +91,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let process = root.path().join("proc/7");
         std::fs::create_dir_all(&process).unwrap();
-        std::fs::write(process.join("cgroup"), format!("0::{}\n", "/a".repeat(2_040))).unwrap();
+        std::fs::write(
+            process.join("cgroup"),
+            format!("0::{}\n", "/a".repeat(2_040)),
+        )
+        .unwrap();
         let path = root.path().to_owned();
         let thread = std::thread::Builder::new().stack_size(256 << 10);
         let asked = thread.spawn(move || Limits::new(&path).has_one(&process));
