@@ -3,7 +3,7 @@
 //!
 //! The input is the files, with `--` on a line between them: status, stat, oom_score_adj, cgroup, maps, trace_pipe.
 #![no_main]
-use hotsetd::protect::mlock::{executables, read_events::ReadEvents};
+use hotsetd::protect::mlock::{mapped::mapped, read_events::ReadEvents};
 use hotsetd::protect::oom::processes::Processes;
 use hotsetd::protect::oom::rules::{Rule, Rules};
 use libfuzzer_sys::fuzz_target;
@@ -78,7 +78,7 @@ fuzz_target!(|data: &[u8]| {
         processes.cgroup(5000, &rules),
         processes.oom_group(5000, &rules),
     );
-    let found = executables::mapped(root);
+    let found = mapped(root);
     assert!(found.iter().any(|one| one.path.ends_with("lib.so")));
     let pipe = root.join("sys/kernel/tracing/instances/hotset/trace_pipe");
     std::fs::write(pipe, part(5)).unwrap();
