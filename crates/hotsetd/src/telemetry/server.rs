@@ -348,7 +348,9 @@ impl Client {
     }
 }
 
-fn http(asked: &[u8], respond: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+/// The answer to a request. Public for the fuzz targets alone.
+#[doc(hidden)]
+pub fn http(asked: &[u8], respond: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     let line = asked.split(|&byte| byte == b'\r' || byte == b'\n').next();
     let line = String::from_utf8_lossy(line.unwrap_or_default());
     let mut parts = line.split(' ');

@@ -188,6 +188,35 @@ fn a_hog_is_not_spared_by_a_name_that_it_has_taken() {
     assert_eq!(victim_among(&[real, browser]), "browser");
 }
 
+/// Whoever may make cgroups makes one whose path ends with a path of another unit.
+#[test]
+fn a_long_cgroup_of_a_user_takes_no_unit_along_that_dies_as_a_whole() {
+    let machine = session();
+    machine.put(
+        "sys/fs/cgroup/system.slice/db.service/memory.oom.group",
+        "1\n",
+    );
+    machine.put(
+        "sys/fs/cgroup/system.slice/db.service/cgroup.procs",
+        "7000\n",
+    );
+    FakeProcess::new(7000, "db")
+        .uid(114)
+        .memory(10_000_000)
+        .write(&machine);
+    let mut end = format!("/system.slice/db.service/{}/", "a".repeat(240));
+    end.push_str(&"b".repeat(512 - end.len()));
+    FakeProcess::new(5000, "hog")
+        .cgroup(&format!("/user.slice/user-1000.slice{end}"))
+        .memory(700_000_000)
+        .write(&machine);
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, config());
+    fixture.take_until_kill();
+    let victim = fixture.protection().last_victim.unwrap();
+    assert_eq!((victim.name.as_str(), victim.processes), ("hog", 1));
+}
+
 /// Twenty processes have had their SIGKILL for long: a file server is dead.
 #[test]
 fn processes_that_hang_in_the_kernel_are_passed_over() {

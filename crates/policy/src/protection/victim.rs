@@ -14,7 +14,7 @@
 //! * A preferred process goes first if it holds a twentieth of the largest candidate's memory.
 //! * A fork [`storm`](crate::storm) goes together.
 //!
-//! While a process that holds memory is dying already, no other is chosen.
+//! While processes that hold half as much as the victim would are dying already, no other is chosen.
 pub use crate::protection::candidate::{Candidate, Eligibility};
 use crate::protection::storm::{self, Storm};
 
@@ -22,7 +22,7 @@ use crate::protection::storm::{self, Storm};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     Nobody,
-    /// This process is dying: the daemon waits for its memory.
+    /// This process, and perhaps others, are dying: the daemon waits for their memory.
     Wait(Candidate),
     One(Candidate),
     Storm(Storm),
@@ -32,16 +32,14 @@ pub enum Choice {
 /// below a MiB.
 const LEAST_SHARE: u64 = 400;
 
+/// The dying are waited for if they hold at least one part in so many of what a kill would free. A user may kill small
+/// processes of his own without end.
+const ENOUGH: u64 = 2;
+
 /// Chooses among `candidates`, and sorts them. `total`: pages of memory and swap.
 #[must_use]
 pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choice {
     let least = ((1 << 20) / page_size.max(1)).max(total / LEAST_SHARE);
-    if let Some(dying) = candidates
-        .iter()
-        .find(|one| one.dying && one.memory >= least)
-    {
-        return Choice::Wait(*dying);
-    }
     expose_the_largest(candidates);
     let best = |wanted: Option<Eligibility>| {
         let all = candidates.iter();
@@ -54,6 +52,13 @@ pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choic
             .map(|(_, _, one)| one)
     };
     let largest = best(None);
+    let dying = candidates.iter().filter(|one| one.dying);
+    let coming: u64 = dying.clone().map(|one| one.memory).sum();
+    if coming >= largest.map_or(0, |one| one.memory / ENOUGH).max(least) {
+        if let Some(most) = dying.max_by_key(|one| (one.memory, one.pid)) {
+            return Choice::Wait(*most);
+        }
+    }
     if let (Some(largest), Some(preferred)) = (largest, best(Some(Eligibility::Preferred))) {
         if preferred.memory >= largest.memory / 20 {
             return Choice::One(preferred);

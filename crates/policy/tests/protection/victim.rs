@@ -114,8 +114,19 @@ fn a_storm_is_chosen_as_a_whole_without_older_processes_of_its_name() {
 }
 
 #[test]
+fn small_processes_that_die_without_end_do_not_hold_up_the_kill() {
+    let mut list = vec![one(10, "hog", 900)];
+    for pid in 11..31 {
+        list.push(one(pid, "dies", 23));
+        list.last_mut().unwrap().dying = true;
+    }
+    assert_eq!(choice(&list), Choice::Wait(list[20]));
+    assert_eq!(chosen(&list[..20]), Some(10));
+}
+
+#[test]
 fn a_dying_process_that_holds_memory_is_waited_for() {
-    let mut list = vec![one(10, "a", 900), one(11, "b", 50)];
+    let mut list = vec![one(10, "a", 900), one(11, "b", 500)];
     list[1].dying = true;
     assert_eq!(choice(&list), Choice::Wait(list[1]));
     // A dying process that holds nothing is not waited for.

@@ -1,81 +1,13 @@
-//! Executables and libraries, by the processes that map them: the candidates for locking.
+//! Locks the pages of executables and libraries that are in memory.
 //!
-//! A file is as hot as the number of processes that have it mapped to be executed. When the pages of a
-//! shared file are gone, all programs that share it stall.
-//!
-//! Only files of hotsetd's own user, root, are locked: nobody else can bring memory into the lock by their files. A
-//! process whose cgroup has a limit does not count, because locked pages stay charged to their cgroup.
-use super::limits::Limits;
+//! Only files of hotsetd's own user, root, are locked: nobody else can bring memory into the lock by their files.
+use super::mapped::Executable;
 use crate::os::fixed_string::Text;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::mm::{mlock_with, mmap, munmap, MapFlags, MlockFlags, ProtFlags};
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-
-/// A file that may be locked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Executable {
-    pub path: PathBuf,
-    pub inode: u64,
-    /// Processes that have the file mapped to be executed.
-    pub users: u32,
-}
-
-/// Reads /proc/PID/maps of all processes below `root`. The hottest file comes first.
-#[must_use]
-pub fn mapped(root: &Path) -> Vec<Executable> {
-    let mut users: BTreeMap<(String, u64), u32> = BTreeMap::new();
-    let mut limits = Limits::new(root);
-    for entry in std::fs::read_dir(root.join("proc"))
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        let number = entry
-            .file_name()
-            .to_str()
-            .is_some_and(|name| name.parse::<u32>().is_ok());
-        if !number {
-            continue;
-        }
-        // The process has ended meanwhile. A kernel thread has an empty file.
-        let Ok(text) = std::fs::read_to_string(entry.path().join("maps")) else {
-            continue;
-        };
-        let mut seen: Vec<(&str, u64)> = text.lines().filter_map(executable).collect();
-        if seen.is_empty() || limits.has_one(&entry.path()) {
-            continue;
-        }
-        seen.sort_unstable();
-        seen.dedup();
-        for (path, inode) in seen {
-            *users.entry((path.to_owned(), inode)).or_default() += 1;
-        }
-    }
-    let mut hot: Vec<Executable> = users
-        .into_iter()
-        .map(|((path, inode), users)| Executable {
-            path: path.into(),
-            inode,
-            users,
-        })
-        .collect();
-    hot.sort_by_key(|hot| std::cmp::Reverse(hot.users));
-    hot
-}
-
-/// The file of a line of maps and its inode, if the file is mapped to be executed and still has a name.
-fn executable(line: &str) -> Option<(&str, u64)> {
-    let mut fields = line.splitn(6, ' ');
-    let permissions = fields.nth(1)?;
-    let inode = fields.nth(2)?.parse().ok()?;
-    let path = fields.next()?.trim_start();
-    let there =
-        path.starts_with('/') && !path.ends_with(" (deleted)") && !path.starts_with("/memfd:");
-    (permissions.contains('x') && there).then_some((path, inode))
-}
 
 /// A locked part of a file. Dropping it unlocks the part.
 pub struct Locked {
@@ -278,38 +210,6 @@ mod tests {
     fn ranges_bridge_small_gaps_and_no_large_ones() {
         assert_eq!(ranges(&[0, 1, 1, 0, 1, 0, 0, 0, 0, 1]), [(1, 5), (9, 10)]);
         assert!(ranges(&[0; 9]).is_empty());
-    }
-
-    #[test]
-    fn only_executable_mappings_of_named_files_count() {
-        let line = "7f00-7f10 r-xp 00001000 08:01 42                         /usr/lib/lib c.so.6";
-        assert_eq!(executable(line), Some(("/usr/lib/lib c.so.6", 42)));
-        for line in [
-            "7f00-7f10 r--p 00001000 08:01 42    /usr/lib/libc.so.6",
-            "7f00-7f10 r-xp 00001000 08:01 42    /usr/lib/libc.so.6 (deleted)",
-            "7f00-7f10 r-xp 00000000 00:00 0     [vdso]",
-            "7f00-7f10 r-xp 00000000 00:00 0",
-        ] {
-            assert_eq!(executable(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn the_file_that_most_processes_map_comes_first() {
-        let root = tempfile::tempdir().unwrap();
-        for (pid, libraries) in [("1", &["/a", "/b"][..]), ("2", &["/b"]), ("self", &["/c"])] {
-            let folder = root.path().join("proc").join(pid);
-            std::fs::create_dir_all(&folder).unwrap();
-            let lines = libraries
-                .iter()
-                .map(|path| format!("1-2 r-xp 0 08:01 7 {path}\n"));
-            std::fs::write(folder.join("maps"), lines.collect::<String>()).unwrap();
-        }
-        let found: Vec<_> = mapped(root.path())
-            .into_iter()
-            .map(|hot| (hot.path, hot.users))
-            .collect();
-        assert_eq!(found, [("/b".into(), 2), ("/a".into(), 1)]);
     }
 
     #[test]

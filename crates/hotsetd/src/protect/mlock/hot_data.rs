@@ -13,6 +13,9 @@ const SELECT_S: f64 = 0.5;
 /// Searches, at most, for a file that was not found while its reader had it open.
 const TRIES: u32 = 500;
 
+/// Descriptors of a thread that are looked at. A user may have a million.
+const DESCRIPTORS: usize = 4096;
+
 /// An open file that has a hot part.
 struct Found {
     file: OwnedFd,
@@ -181,7 +184,7 @@ fn find(thread: &Path, ((major, minor), inode): Name) -> Option<Found> {
     // Some file systems (btrfs) show programs another device than the one in the kernel's events.
     let same = |stat: &Stat| stat.st_dev == rustix::fs::makedev(major, minor);
     let mut best: Option<(bool, PathBuf)> = None;
-    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+    for entry in std::fs::read_dir(folder).ok()?.flatten().take(DESCRIPTORS) {
         let place = entry.path();
         // stat(2) of a file on a dead server never returns. fdinfo asks nobody (Linux 5.14).
         let told = std::fs::read_to_string(thread.join("fdinfo").join(entry.file_name()));

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Cgroups above each other that are looked at. Users nest their own by the thousand.
+const DEEP: usize = 64;
+
 /// Which cgroups have a limit, each looked up once.
 pub struct Limits {
     cgroups: PathBuf,
@@ -17,12 +20,12 @@ impl Limits {
         }
     }
 
-    /// Whether the cgroup of a process, or one above it, has a `memory.max` or `memory.high`. `process`: its folder in
-    /// /proc.
+    /// Whether the cgroup of a process, or one above it, has a `memory.max` or `memory.high`; also where there are too
+    /// many to look at. `process`: its folder in /proc.
     pub fn has_one(&mut self, process: &Path) -> bool {
         let text = std::fs::read_to_string(process.join("cgroup")).unwrap_or_default();
         let path = text.lines().find_map(|line| line.strip_prefix("0::/"));
-        path.is_some_and(|path| self.above(path))
+        path.is_some_and(|path| path.matches('/').count() >= DEEP || self.above(path))
     }
 
     fn above(&mut self, path: &str) -> bool {
@@ -80,5 +83,22 @@ mod tests {
             std::fs::write(process.join("cgroup"), cgroup).unwrap();
             assert_eq!(limits.has_one(&process), wanted, "{cgroup}");
         }
+    }
+
+    /// The thread that asks has a stack of 256 KiB.
+    #[test]
+    fn a_user_who_nests_cgroups_overflows_no_stack() {
+        let root = tempfile::tempdir().unwrap();
+        let process = root.path().join("proc/7");
+        std::fs::create_dir_all(&process).unwrap();
+        std::fs::write(
+            process.join("cgroup"),
+            format!("0::{}\n", "/a".repeat(2_040)),
+        )
+        .unwrap();
+        let path = root.path().to_owned();
+        let thread = std::thread::Builder::new().stack_size(256 << 10);
+        let asked = thread.spawn(move || Limits::new(&path).has_one(&process));
+        assert!(asked.unwrap().join().unwrap());
     }
 }

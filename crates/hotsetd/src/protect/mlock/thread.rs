@@ -3,8 +3,9 @@
 //! A thread of its own locks them: reading every process's maps takes long, and mapping a file may wait for
 //! a disk. The thread finds executables and libraries once a minute, and hot data twice a second. It wakes
 //! at once to let go of everything.
-use super::executables::{lock, mapped, Locked};
+use super::executables::{lock, Locked};
 use super::hot_data::HotData;
+use super::mapped::mapped;
 use crate::os::process::now_s;
 use crate::protect::context::MODULE;
 use crate::telemetry::log::{Level, Log};

@@ -190,13 +190,9 @@ impl Processes {
 
     /// The path of a process's cgroup, or the end of one that is long.
     pub fn cgroup(&mut self, pid: i32, rules: &Rules) -> Text<128> {
-        self.cgroup_text(pid, rules)
-    }
-
-    fn cgroup_text<const SIZE: usize>(&mut self, pid: i32, rules: &Rules) -> Text<SIZE> {
         let mut read = self.reader(pid, rules);
         let path = read.cgroup_path();
-        let mut begin = path.len().saturating_sub(SIZE);
+        let mut begin = path.len().saturating_sub(128);
         while !path.is_char_boundary(begin) {
             begin += 1;
         }
@@ -216,8 +212,12 @@ impl Processes {
 
     /// The processes that the kernel would kill together with this one (`memory.oom.group`).
     pub fn oom_group(&mut self, pid: i32, rules: &Rules) -> Vec<i32> {
-        let path = self.cgroup_text::<512>(pid, rules);
-        let group = oom_group::of(&self.cgroups, path.as_str());
+        let path = Text::<512>::of(format_args!("{}", self.reader(pid, rules).cgroup_path()));
+        // Users name cgroups of their own: a part of a longer path may be that of another cgroup.
+        let group = match path.is_cut() {
+            true => None,
+            false => oom_group::of(&self.cgroups, path.as_str()),
+        };
         group
             .map(|group| oom_group::processes(&group))
             .unwrap_or_default()

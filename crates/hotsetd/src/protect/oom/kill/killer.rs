@@ -13,7 +13,7 @@ use policy::storm::{find_bonds, Storm};
 use policy::victim::{choose, Candidate, Choice};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::Signal;
+use rustix::process::{pidfd_open, Pid, PidfdFlags, Signal};
 
 /// Seconds until /proc is read again where nobody could be killed. Reading without pause at real-time
 /// priority would stop the machine as well.
@@ -132,7 +132,10 @@ impl Killer {
             Choice::Wait(dying) => {
                 // Another program's kill gets as long as hotsetd's own.
                 self.rest_until_s = f64::NEG_INFINITY;
-                self.wait_for(dying.pid, None, now_s);
+                // With a descriptor the wait is over with the process's end.
+                let real = Pid::from_raw(dying.pid).filter(|_| !self.dry_run);
+                let pidfd = real.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+                self.wait_for(dying.pid, pidfd, now_s);
                 Killed::Waiting
             }
             Choice::One(one) => {
