@@ -175,7 +175,10 @@ fn wait_and_read(
         ready.extend(bus.map(|bus| PollFd::new(bus, PollFlags::IN)));
         let limit_s = monitor.as_ref().and_then(|monitor| monitor.again_s());
         let limit = limit_s.map(|tv_sec| Timespec { tv_sec, tv_nsec: 0 });
-        poll(&mut ready, limit.as_ref())?;
+        match poll(&mut ready, limit.as_ref()) {
+            Err(Errno::INTR) => continue,
+            ready => ready?,
+        };
         let lines = !ready[0].revents().is_empty();
         let calls = ready.get(1).is_some_and(|bus| !bus.revents().is_empty());
         if let (Some(monitor), true) = (&mut monitor, calls || !lines) {
