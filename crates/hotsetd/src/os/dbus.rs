@@ -117,8 +117,8 @@ impl Bus {
         self.send(SIGNAL, NO_REPLY, fields, "y", &[byte])
     }
 
-    /// Reads what has come. Every call is answered by an error: a GLib program would wait 25 s for an answer to
-    /// its question after properties.
+    /// Reads what has come. Every call is answered by an error: a GLib program asks for properties, and would
+    /// wait 25 s for an answer before it listens.
     ///
     /// # Errors
     /// The bus has gone, or sends nonsense. This connection is of no use then.

@@ -92,7 +92,7 @@ pub(super) struct LowMemoryMonitor {
 }
 
 impl LowMemoryMonitor {
-    /// Takes the name at once: GLib's programs look for its owner when they start, and never again.
+    /// Takes the name at once: GLib's programs listen once they have seen an owner and asked it for its properties.
     pub fn new(root: &Path) -> LowMemoryMonitor {
         let mut monitor = LowMemoryMonitor {
             socket: root.join("run/dbus/system_bus_socket"),
