@@ -73,6 +73,8 @@ pub struct Guard {
     decision: Outcome,
     /// Pages that are free, clean or in swap.
     left: u64,
+    /// A tenth of swap is left, or less.
+    little_swap: bool,
     /// Pages of memory.
     total: u64,
     /// Pages of swap.
@@ -139,6 +141,7 @@ impl Guard {
             cgroups,
             decision: Outcome::default(),
             left: 0,
+            little_swap: false,
             total,
             swap: swap.unwrap_or(0),
             samples: 0,
@@ -290,13 +293,14 @@ impl Guard {
         let slow = now_s - self.slow_sample_s >= SLOW_S;
         let locked = self.locked_pages();
         let (policy, total, swap) = (&mut self.policy, &mut self.total, &mut self.swap);
-        let left = &mut self.left;
+        let (left, little_swap) = (&mut self.left, &mut self.little_swap);
         let begun_s = tools.clock.thread_cpu_s();
         let decision = self.sampler.sample(slow, locked, |snapshot| {
             *total = snapshot.nodes.iter().map(|node| node.managed).sum();
             *swap = snapshot.swap_total;
             let whole = snapshot.whole();
             *left = whole.free + whole.clean() + snapshot.swap_free;
+            *little_swap = snapshot.swap_free <= snapshot.swap_total / 10;
             policy.decide(snapshot)
         });
         let cost_s = tools.clock.thread_cpu_s() - begun_s;
@@ -330,9 +334,9 @@ impl Guard {
     fn warn(&mut self, now_s: f64) {
         let (decision, kill) = (&self.decision, self.decision.exhausted.is_some());
         let level = match decision.steer {
-            _ if kill || decision.pressing => Some(WarningLevel::Critical),
-            Steer::Admin => None,
-            Steer::Anon | Steer::File => Some(WarningLevel::Medium),
+            _ if kill || (decision.pressing && self.little_swap) => Some(WarningLevel::Critical),
+            Steer::Admin if !decision.pressing => None,
+            _ => Some(WarningLevel::Medium),
         };
         if let Some(level) = self.warnings.due(now_s, level, self.left, kill) {
             self.kill.warn(level);
