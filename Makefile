@@ -11,6 +11,8 @@ DOCDIR ?= $(PREFIX)/share/doc/hotset
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+# A message bus reads policies here and in /etc, wherever PREFIX is.
+DBUSDIR ?= /usr/share/dbus-1/system.d
 DESTDIR ?=
 PROGRAMS = target/x86_64-unknown-linux-gnu/release
 # Man pages and completions of hotset, made from its own definitions.
@@ -49,6 +51,7 @@ install:
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf.d
 	sed $(PLACES) dist/systemd/hotsetd.service > $(DESTDIR)$(UNITDIR)/hotsetd.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
+	install -D -m 644 dist/dbus-1/hotset.conf $(DESTDIR)$(DBUSDIR)/hotset.conf
 # Not where systemd looks for drop-ins: they are off until the administrator links them there.
 	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd
 	for file in lock_mb.conf metrics.conf; do \
@@ -63,7 +66,7 @@ uninstall:
 	rm -f $(DESTDIR)$(MANDIR)/man8/hotsetd.8 $(DESTDIR)$(MANDIR)/man5/hotsetd.conf.5
 	rm -f $(DESTDIR)$(MANDIR)/man1/hotset.1 $(DESTDIR)$(MANDIR)/man1/hotset-*.1
 	rm -f $(DESTDIR)$(BASHDIR)/hotset $(DESTDIR)$(ZSHDIR)/_hotset $(DESTDIR)$(FISHDIR)/hotset.fish
-	rm -f $(DESTDIR)$(UNITDIR)/hotsetd.service
+	rm -f $(DESTDIR)$(UNITDIR)/hotsetd.service $(DESTDIR)$(DBUSDIR)/hotset.conf
 # A configuration that was changed stays.
 	if cmp -s dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; then \
 		rm $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; fi

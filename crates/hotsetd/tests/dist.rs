@@ -189,6 +189,7 @@ fn an_uninstall_leaves_only_a_changed_configuration() {
         "opt/x/share/man/man8/hotsetd.8",
         "opt/x/share/man/man5/hotsetd.conf.5",
         "opt/x/lib/systemd/system/hotsetd.service",
+        "usr/share/dbus-1/system.d/hotset.conf",
         "opt/x/share/hotset/systemd/lock_mb.conf",
         "opt/x/share/hotset/systemd/metrics.conf",
         "etc/hotset/hotsetd.conf",

@@ -44,6 +44,7 @@ pub(super) const KEYS: &[Key] = &[
     key("protect", "realtime_priority", |c, s| {
         s.store_between(0, 99, &mut c.protect.realtime_priority)
     }),
+    key("protect", "warn", |c, s| s.store(&mut c.protect.warn)),
     key("protect.kill", "when", |c, s| {
         s.store_parsed(&mut c.protect.kill.when, |text| match text {
             "auto" => Ok(When::Auto),

@@ -3,7 +3,8 @@ use super::cgroups::Cgroups;
 use super::context::{Tools, MODULE};
 use super::mlock::thread::Locker;
 use super::oom::controller::{Exhaustion, KillController};
-use super::oom::notifier::Notifier;
+use super::oom::low_memory::{Level as WarningLevel, Warnings};
+use super::oom::notifier::{Notices, Notifier};
 use super::series::Series;
 use super::settings::{Settings, When};
 use super::steering::{Situation, Steering};
@@ -12,6 +13,7 @@ use crate::observe::fast_sampler::FastSampler;
 use crate::telemetry::log::Level;
 use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
+use policy::steering::Steer;
 use std::path::Path;
 
 /// Seconds until a sample that failed is tried again.
@@ -62,10 +64,17 @@ pub struct Guard {
     policy: Protect,
     enforcer: Enforcer,
     kill: KillController,
+    /// `None`: nobody is to be told anything.
+    notices: Option<Notices>,
+    warnings: Warnings,
     locker: Option<Locker>,
     cgroups: Option<Cgroups>,
     /// The policy's last decision.
     decision: Outcome,
+    /// Pages that are free, clean or in swap.
+    left: u64,
+    /// A tenth of swap is left, or less.
+    little_swap: bool,
     /// Pages of memory.
     total: u64,
     /// Pages of swap.
@@ -120,14 +129,19 @@ impl Guard {
             true => KillController::open(root, page_size, &settings.kill, dry, tools),
             false => KillController::default(),
         };
+        let notices = settings.notices(root, kill.is_open());
         let guard = Guard {
             policy: Protect::new(settings.policy, page_size),
             sampler,
             enforcer,
             kill,
+            notices: notices.filter(|_| !dry),
+            warnings: Warnings::default(),
             locker,
             cgroups,
             decision: Outcome::default(),
+            left: 0,
+            little_swap: false,
             total,
             swap: swap.unwrap_or(0),
             samples: 0,
@@ -196,13 +210,19 @@ impl Guard {
         matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
     }
 
-    /// Whether a kill may be due any moment.
-    #[must_use]
-    pub fn is_pressed(&self) -> bool {
-        self.decision.pressing
+    /// The notices that are wanted and that no process gives. None is started while a kill may be due any moment.
+    pub fn lacks(&mut self) -> Option<&Notices> {
+        let notices = self.notices.as_ref().filter(|_| !self.decision.pressing)?;
+        (!self.kill.has_notifier(notices)).then_some(notices)
     }
 
-    /// Sets the process that notifies users of kills.
+    /// Whether this process gives the notices that are wanted.
+    pub fn wants(&self, notifier: &mut Notifier) -> bool {
+        let notices = self.notices.as_ref();
+        notices.is_some_and(|notices| notifier.runs(notices))
+    }
+
+    /// Sets the process that gives notices.
     pub fn set_notifier(&mut self, notifier: Option<Notifier>) {
         self.kill.set_notifier(notifier);
     }
@@ -210,11 +230,6 @@ impl Guard {
     /// Takes the notifier, for a guard that replaces this one.
     pub fn take_notifier(&mut self) -> Option<Notifier> {
         self.kill.take_notifier()
-    }
-
-    /// Whether there is a notifier that runs with these settings.
-    pub fn has_notifier(&mut self, hook: Option<&Path>, notify: bool) -> bool {
-        self.kill.has_notifier(hook, notify)
     }
 
     /// Whether memory that is exhausted leads to a kill, be it in a dry run.
@@ -270,6 +285,7 @@ impl Guard {
                 locker.let_go();
             }
         }
+        self.warn(now_s);
         self.kill_or_prepare(now_s, tools);
         if let (Some((node, bytes)), Enforcer::Hotsetd(_)) = (decision.reclaim_anon, &self.enforcer)
         {
@@ -287,10 +303,14 @@ impl Guard {
         let slow = now_s - self.slow_sample_s >= SLOW_S;
         let locked = self.locked_pages();
         let (policy, total, swap) = (&mut self.policy, &mut self.total, &mut self.swap);
+        let (left, little_swap) = (&mut self.left, &mut self.little_swap);
         let begun_s = tools.clock.thread_cpu_s();
         let decision = self.sampler.sample(slow, locked, |snapshot| {
             *total = snapshot.nodes.iter().map(|node| node.managed).sum();
             *swap = snapshot.swap_total;
+            let whole = snapshot.whole();
+            *left = whole.free + whole.clean() + snapshot.swap_free;
+            *little_swap = snapshot.swap_free <= snapshot.swap_total / 10;
             policy.decide(snapshot)
         });
         let cost_s = tools.clock.thread_cpu_s() - begun_s;
@@ -318,6 +338,19 @@ impl Guard {
                 series.set(ratios, tools);
             }
             Enforcer::Hotsetd(steering) => steering.steer(&situation, tools),
+        }
+    }
+
+    /// Tells programs that memory is short: they may give caches back.
+    fn warn(&mut self, now_s: f64) {
+        let (decision, kill) = (&self.decision, self.decision.exhausted.is_some());
+        let level = match decision.steer {
+            _ if kill || (decision.pressing && self.little_swap) => Some(WarningLevel::Critical),
+            Steer::Admin if !decision.pressing => None,
+            _ => Some(WarningLevel::Medium),
+        };
+        if let Some(level) = self.warnings.due(now_s, level, self.left, kill) {
+            self.kill.warn(level);
         }
     }
 

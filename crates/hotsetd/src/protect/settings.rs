@@ -1,6 +1,7 @@
 //! The administrator's choices for protection.
+use super::oom::notifier::Notices;
 use super::oom::rules::Rules;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `[protect]` of the configuration file.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Settings {
     pub lock_bytes: u64,
     /// SCHED_FIFO's priority, 1 to 99; 0: not real-time.
     pub realtime_priority: u8,
+    /// Warn programs when memory is short.
+    pub warn: bool,
     pub cgroups: Vec<ProtectedCgroup>,
 }
 
@@ -45,6 +48,19 @@ pub struct ProtectedCgroup {
     pub hard: bool,
 }
 
+impl Settings {
+    /// The notices that are wanted on the machine below `root`; `kills`: memory that is exhausted leads to a kill.
+    pub(super) fn notices(&self, root: &Path, kills: bool) -> Option<Notices> {
+        let notices = Notices {
+            root: root.to_owned(),
+            hook: self.kill.hook.clone().filter(|_| kills),
+            notify: kills && self.kill.notify,
+            warn: self.warn,
+        };
+        (notices.hook.is_some() || notices.notify || notices.warn).then_some(notices)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -58,6 +74,7 @@ impl Default for Settings {
             },
             lock_bytes: 0,
             realtime_priority: 10,
+            warn: true,
             cgroups: Vec::new(),
         }
     }

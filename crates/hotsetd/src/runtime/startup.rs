@@ -52,25 +52,20 @@ pub fn stay_in_memory(log: &mut Log) {
     }
 }
 
-/// Starts the process that notifies of kills, where it is wanted and not there.
+/// Starts the process that gives notices, where it is wanted and not there.
 pub fn start_notifier(daemon: &mut Daemon) {
-    if !daemon.lacks_notifier() {
-        return;
-    }
-    let kill = &daemon.config().protect.kill;
-    let (hook, notify) = (kill.hook.clone(), kill.notify);
+    let Some(guard) = daemon.guard() else { return };
+    let Some(notices) = guard.lacks() else { return };
     let program = std::env::current_exe();
     let wrong = condition(&["notifier"]);
-    match program.and_then(|program| Notifier::start(&program, hook.as_deref(), notify)) {
+    match program.and_then(|program| Notifier::start(&program, notices)) {
         Ok(notifier) => {
-            if let Some(guard) = daemon.guard() {
-                guard.set_notifier(Some(notifier));
-            }
-            let text = format_args!("kills have notices again");
+            guard.set_notifier(Some(notifier));
+            let text = format_args!("there are notices of kills and warnings again");
             daemon.log().resolved(wrong, "protect", text);
         }
         Err(error) => {
-            let text = format_args!("no notices of kills: {error}");
+            let text = format_args!("no notices of kills and no warnings: {error}");
             daemon.log().warn(process::now_s(), wrong, "protect", text);
         }
     }

@@ -1,6 +1,7 @@
 //! From exhaustion to the kill, and the reports of it.
 use super::kill::{Killed, Killer, Victim};
-use super::notifier::Notifier;
+use super::low_memory::Level as WarningLevel;
+use super::notifier::{Notices, Notifier};
 use super::other_killers::OtherKillers;
 use super::processes::{Processes, REMEMBER_S};
 use crate::os::fixed_string::Text;
@@ -147,10 +148,17 @@ impl KillController {
         self.notifier.take()
     }
 
-    /// Whether there is a notifier that runs with these settings.
-    pub fn has_notifier(&mut self, hook: Option<&Path>, notify: bool) -> bool {
+    /// Whether there is a notifier that gives these notices.
+    pub fn has_notifier(&mut self, notices: &Notices) -> bool {
         let notifier = self.notifier.as_mut();
-        notifier.is_some_and(|notifier| notifier.runs(hook, notify))
+        notifier.is_some_and(|notifier| notifier.runs(notices))
+    }
+
+    /// Warns programs, if there is a notifier that does.
+    pub(in crate::protect) fn warn(&self, level: WarningLevel) {
+        if let Some(notifier) = &self.notifier {
+            notifier.warn(level);
+        }
     }
 
     /// Whether victims are chosen, be it in a dry run.

@@ -1,45 +1,58 @@
-//! Notices of a kill: a hook program and a desktop notification.
+//! Notices of a kill, and warnings before one.
 //!
-//! A process of its own runs both. The daemon starts that process while there is memory: starting one
-//! without memory may take as long as the shortage. For a kill, the daemon writes a line into a pipe that
-//! never blocks, and goes on.
+//! A process of its own gives them. The daemon starts that process while there is memory: starting one
+//! without memory may take as long as the shortage. The daemon writes a line into a pipe that never blocks,
+//! and goes on.
 use super::kill::Victim;
+use super::low_memory::{Level, LowMemoryMonitor};
+use super::notice::Notice;
 use crate::os::fixed_string::Text;
-use crate::os::standard_streams::complain;
 use policy::exhaustion::Cause;
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use std::ffi::OsString;
-use std::io::{self, BufRead};
+use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The option by which hotsetd starts itself as the notifier. Users do not need it.
 pub const OPTION: &str = "--notifier";
+/// A warning's line of the pipe begins so.
+const WARNING: &str = "warning\t";
+
+/// The notices that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notices {
+    /// The root folder: its /run has the users' buses, and that of the system.
+    pub root: PathBuf,
+    /// The program that is run after a kill.
+    pub hook: Option<PathBuf>,
+    /// Users get a desktop notification of a kill.
+    pub notify: bool,
+    /// Programs get warnings.
+    pub warn: bool,
+}
 
 /// The notifier's process, seen from the daemon.
 pub struct Notifier {
     pipe: OwnedFd,
     /// Ends when the pipe is closed.
     child: Child,
-    hook: Option<PathBuf>,
-    notify: bool,
+    notices: Notices,
 }
 
 impl Notifier {
-    /// Starts the process. `program`: hotsetd itself. `hook`: the program that is run after a kill.
-    /// `notify`: users get a desktop notification.
+    /// Starts the process. `program`: hotsetd itself.
     ///
     /// # Errors
     /// When the system has no process or descriptor left.
-    pub fn start(program: &Path, hook: Option<&Path>, notify: bool) -> io::Result<Notifier> {
+    pub fn start(program: &Path, notices: &Notices) -> io::Result<Notifier> {
+        let word = |wanted: bool| if wanted { "yes" } else { "no" };
         let mut command = Command::new(program);
-        command
-            .arg(OPTION)
-            .arg(if notify { "notify" } else { "quiet" });
-        command.args(hook).stdin(Stdio::piped());
+        command.arg(OPTION).arg(&notices.root);
+        command.args([word(notices.notify), word(notices.warn)]);
+        command.args(&notices.hook).stdin(Stdio::piped());
         let mut child = command.spawn()?;
         let pipe = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let pipe = OwnedFd::from(pipe);
@@ -47,15 +60,13 @@ impl Notifier {
         Ok(Notifier {
             pipe,
             child,
-            hook: hook.map(Path::to_owned),
-            notify,
+            notices: notices.clone(),
         })
     }
 
-    /// Whether the process is there, and runs with these settings.
-    pub fn runs(&mut self, hook: Option<&Path>, notify: bool) -> bool {
-        (self.hook.as_deref(), self.notify) == (hook, notify)
-            && matches!(self.child.try_wait(), Ok(None))
+    /// Whether the process is there, and gives these notices.
+    pub fn runs(&mut self, notices: &Notices) -> bool {
+        self.notices == *notices && matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Ends the process, after the notices that it has.
@@ -85,26 +96,41 @@ impl Notifier {
         let mut name = victim.name;
         name.one_line();
         let mut line = Text::<256>::of(format_args!(
-            "{}\t{}\t{}\t{}\t{}\t{}\t{cause:?}",
+            "{}\t{}\t{}\t{}\t{}\t{}\t{cause:?}\t{}",
             victim.pid,
             victim.uid,
             victim.count,
             victim.memory * page_size,
             u8::from(victim.dry_run),
             name,
+            u8::from(victim.asked && !victim.dry_run),
         ));
         line.one_line_of_fields();
         line.put(format_args!("\n"));
         rustix::io::write(&self.pipe, line.as_bytes()).map(drop)
     }
+
+    /// Sends a warning to programs, if they are to have one. Never waits: a warning that finds no room is lost.
+    pub fn warn(&self, level: Level) {
+        if self.notices.warn {
+            let line = Text::<32>::of(format_args!("{WARNING}{}\n", level as u8));
+            let _ = rustix::io::write(&self.pipe, line.as_bytes());
+        }
+    }
 }
 
-/// The notifier's process: for each line of its input it runs the hook and sends notifications. Ends with
-/// its input.
+/// The notifier's process: for each line of its input it gives notices or a warning. Ends with its input.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) {
     let mut arguments = arguments.into_iter();
-    let notify = arguments.next().is_some_and(|word| word == "notify");
-    let hook = arguments.next().map(PathBuf::from);
+    let root = PathBuf::from(arguments.next().unwrap_or_default());
+    let mut wanted = || arguments.next().is_some_and(|word| word == "yes");
+    let (notify, warn) = (wanted(), wanted());
+    let notices = Notices {
+        hook: arguments.next().map(PathBuf::from),
+        root,
+        notify,
+        warn,
+    };
     // The daemon is spared from the OOM killer. This process need not be.
     let _ = std::fs::write("/proc/self/oom_score_adj", "0\n");
     // SAFETY: no handler is set; children are reaped by the kernel.
@@ -114,98 +140,58 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) {
         // SAFETY: as above.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
-    for line in io::stdin().lock().lines() {
-        let Ok(line) = line else { return };
-        let Some(notice) = Notice::parse(&line) else {
-            continue;
-        };
-        if let Some(hook) = &hook {
-            notice.run_hook(hook);
-        }
-        if notify {
-            notice.notify(Path::new("/run/user"));
-        }
-    }
-}
-
-/// A line of the pipe.
-struct Notice<'a> {
-    fields: [&'a str; 7],
-}
-
-impl Notice<'_> {
-    fn parse(line: &str) -> Option<Notice<'_>> {
-        let mut parts = line.split('\t');
-        let mut fields = [""; 7];
-        for field in &mut fields {
-            *field = parts.next()?;
-        }
-        Some(Notice { fields })
-    }
-
-    fn run_hook(&self, hook: &Path) {
-        let names = ["PID", "UID", "COUNT", "BYTES", "DRY_RUN", "NAME", "CAUSE"];
-        let mut command = Command::new(hook);
-        for (name, value) in names.iter().zip(self.fields) {
-            command.env(format!("HOTSET_{name}"), value);
-        }
-        if let Err(error) = with_default_signals(&mut command).spawn() {
-            let (hook, error) = (names::shown(hook), names::io_error(&error));
-            complain(format_args!(
-                "hook: {hook} cannot be started: {error}; it is not run for this kill"
-            ));
-        }
-    }
-
-    /// Notifies every user with a session bus. `users`: the folder with a folder for each user id.
-    fn notify(&self, users: &Path) {
-        let [_, _, count, bytes, dry_run, name, _] = self.fields;
-        let mib = bytes.parse::<u64>().unwrap_or(0) >> 20;
-        let message = match (dry_run, count) {
-            ("0", "1") => format!("hotset ended {name}, which held {mib} MiB"),
-            ("0", _) => {
-                format!("hotset ended {count} processes named {name}, which held {mib} MiB")
+    let mut monitor = notices.warn.then(|| LowMemoryMonitor::new(&notices.root));
+    let mut told = Vec::new();
+    let mut input = Vec::new();
+    while wait_and_read(&mut input, monitor.as_mut()).is_ok() {
+        while let Some(end) = input.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = input.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line[..end]);
+            if let (Some(level), Some(monitor)) = (line.strip_prefix(WARNING), &mut monitor) {
+                monitor.warn(level.parse().unwrap_or(0));
+            } else if let Some(notice) = Notice::parse(&line) {
+                told = notice.tell_oomd_hooks(&notices.root);
+                if let Some(hook) = &notices.hook {
+                    notice.run_hook(hook);
+                }
+                if notices.notify {
+                    notice.notify(&notices.root.join("run/user"));
+                }
             }
-            _ => format!("hotset would have ended {name}, which holds {mib} MiB (dry run)"),
+        }
+    }
+    drop(told);
+}
+
+/// Reads lines of standard input, and serves the bus meanwhile.
+fn wait_and_read(
+    input: &mut Vec<u8>,
+    mut monitor: Option<&mut LowMemoryMonitor>,
+) -> io::Result<()> {
+    let stdin = rustix::stdio::stdin();
+    loop {
+        let bus = monitor.as_ref().and_then(|monitor| monitor.bus());
+        let mut ready = vec![PollFd::new(&stdin, PollFlags::IN)];
+        ready.extend(bus.map(|bus| PollFd::new(bus, PollFlags::IN)));
+        let limit_s = monitor.as_ref().and_then(|monitor| monitor.again_s());
+        let limit = limit_s.map(|tv_sec| Timespec { tv_sec, tv_nsec: 0 });
+        match poll(&mut ready, limit.as_ref()) {
+            Err(Errno::INTR) => continue,
+            ready => ready?,
         };
-        for entry in std::fs::read_dir(users).into_iter().flatten().flatten() {
-            // Only the user may look into the folder. So notify-send finds out whether there is a bus.
-            let bus = entry.path().join("bus");
-            let Some(owner) = entry.metadata().ok().filter(|about| about.uid() > 0) else {
-                continue;
+        let lines = !ready[0].revents().is_empty();
+        let calls = ready.get(1).is_some_and(|bus| !bus.revents().is_empty());
+        if let (Some(monitor), true) = (&mut monitor, calls || !lines) {
+            monitor.serve();
+        }
+        if lines {
+            let mut bytes = [0; 4096];
+            let length = rustix::io::read(stdin, &mut bytes)?;
+            input.extend_from_slice(&bytes[..length]);
+            return match length {
+                0 => Err(io::ErrorKind::UnexpectedEof.into()),
+                _ => Ok(()),
             };
-            let mut command = Command::new("notify-send");
-            command
-                .args(["--urgency=critical", "--app-name=hotset", "--"])
-                .args(["Memory ran out", &message])
-                .env(
-                    "DBUS_SESSION_BUS_ADDRESS",
-                    format!("unix:path={}", bus.display()),
-                )
-                .env("XDG_RUNTIME_DIR", entry.path())
-                .gid(owner.gid())
-                .uid(owner.uid());
-            // A machine without notify-send has no desktop to notify.
-            let _ = with_default_signals(&mut command)
-                .stderr(Stdio::null())
-                .spawn();
         }
-    }
-}
-
-/// The command with signals as a program expects them.
-fn with_default_signals(command: &mut Command) -> &mut Command {
-    command.stdin(Stdio::null());
-    // SAFETY: signal(2) is async-signal-safe, and nothing else is done between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGCHLD] {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-            let mut none: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&mut none);
-            libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
-            Ok(())
-        })
     }
 }

@@ -40,32 +40,15 @@ impl Daemon {
         self.guard.as_mut()
     }
 
-    /// Whether the process that notifies of kills is to be started: there is none, or it has ended. None is
-    /// started while a kill may be due any moment.
-    pub fn lacks_notifier(&mut self) -> bool {
-        let kill = &self.config.protect.kill;
-        let wanted = !self.config.dry_run && (kill.hook.is_some() || kill.notify);
-        let guard = self.guard.as_mut();
-        guard.is_some_and(|guard| {
-            wanted
-                && guard.kills()
-                && !guard.is_pressed()
-                && !guard.has_notifier(kill.hook.as_deref(), kill.notify)
-        })
-    }
-
     /// Replaces the guard with one of the present configuration. The notifier's process stays if its settings do.
     pub(super) fn renew_guard(&mut self) {
         let notifier = self.guard.as_mut().and_then(Guard::take_notifier);
         // The old guard's trace instance is in use until the guard is gone.
         self.guard = None;
         self.open_guard();
-        let kill = &self.config.protect.kill;
         let Some(mut notifier) = notifier else { return };
         match &mut self.guard {
-            Some(guard) if notifier.runs(kill.hook.as_deref(), kill.notify) => {
-                guard.set_notifier(Some(notifier));
-            }
+            Some(guard) if guard.wants(&mut notifier) => guard.set_notifier(Some(notifier)),
             _ => notifier.end(),
         }
     }

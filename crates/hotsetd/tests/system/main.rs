@@ -1,7 +1,13 @@
 //! Tests that need the system itself: systemd, groff, strace, the capabilities of root, memory
-//! pressure. Run with `--test system -- --ignored`.
+//! pressure, a message bus. Run with `--test system -- --ignored`.
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "common/process.rs"]
+mod desktop;
+#[path = "../common/fake_process.rs"]
+mod fake_process;
+#[path = "../common/memory.rs"]
+mod memory;
+#[path = "../common/process.rs"]
 mod process;
 
 use common::FakeMachine;
