@@ -12,6 +12,7 @@ use crate::observe::fast_sampler::FastSampler;
 use crate::telemetry::log::Level;
 use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
+use policy::victim::least;
 use std::path::Path;
 
 /// Seconds until a sample that failed is tried again.
@@ -314,7 +315,8 @@ impl Guard {
         let decision = &self.decision;
         let Some(cause) = decision.exhausted else {
             if decision.brewing {
-                self.kill.prepare(now_s, decision.pressing, tools);
+                let small = least(self.total + self.swap, self.sampler.page_size());
+                self.kill.prepare(now_s, decision.pressing, small, tools);
             }
             return;
         };

@@ -32,10 +32,16 @@ pub enum Choice {
 /// below a MiB.
 const LEAST_SHARE: u64 = 400;
 
+/// Pages that a process holds at least whose death is worth it. `total`: pages of memory and swap.
+#[must_use]
+pub fn least(total: u64, page_size: u64) -> u64 {
+    ((1 << 20) / page_size.max(1)).max(total / LEAST_SHARE)
+}
+
 /// Chooses among `candidates`, and sorts them. `total`: pages of memory and swap.
 #[must_use]
 pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choice {
-    let least = ((1 << 20) / page_size.max(1)).max(total / LEAST_SHARE);
+    let least = least(total, page_size);
     if let Some(dying) = candidates
         .iter()
         .find(|one| one.dying && one.memory >= least)

@@ -114,7 +114,7 @@ impl KillController {
                 let rules = settings.rules.clone();
                 let dry_run = dry || settings.dry_run;
                 let mut killer = Killer::new(processes, rules, dry_run, tools.clock.clone());
-                killer.prepare(tools.clock.now_s());
+                killer.prepare(tools.clock.now_s(), 0);
                 controller.killer = Some(killer);
                 controller.find_other_killers(tools);
             }
@@ -270,8 +270,15 @@ impl KillController {
         });
     }
 
-    /// Samples the processes, because a kill may become due. `pressing`: only a kill can help.
-    pub(in crate::protect) fn prepare(&mut self, now_s: f64, pressing: bool, tools: &mut Tools) {
+    /// Samples the processes, because a kill may become due. `pressing`: only a kill can help. `small`: pages below
+    /// which a process is not worth a kill.
+    pub(in crate::protect) fn prepare(
+        &mut self,
+        now_s: f64,
+        pressing: bool,
+        small: u64,
+        tools: &mut Tools,
+    ) {
         let Some(killer) = &mut self.killer else {
             return;
         };
@@ -282,7 +289,7 @@ impl KillController {
             false => REMEMBER_S,
         };
         if killer.processes().age_s(now_s) >= age_s {
-            killer.prepare(now_s);
+            killer.prepare(now_s, small);
             self.find_other_killers(tools);
         }
     }

@@ -12,7 +12,7 @@ fn killer() -> Killer {
 fn candidate(killer: &mut Killer, pid: u32) -> Candidate {
     killer
         .processes
-        .sample(0.0, 0.0, &Rules::default())
+        .sample(0.0, 0.0, &Rules::default(), 0)
         .unwrap();
     let list = killer.processes.list();
     *list.iter().find(|one| one.pid == pid as i32).unwrap()
