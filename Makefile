@@ -14,7 +14,9 @@ FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # A message bus reads policies here and in /etc, wherever PREFIX is.
 DBUSDIR ?= /usr/share/dbus-1/system.d
 DESTDIR ?=
-PROGRAMS = target/x86_64-unknown-linux-gnu/release
+# As in script/env.
+TARGET ?= $(shell uname -m)-unknown-linux-gnu
+PROGRAMS = target/$(TARGET)/release
 # Man pages and completions of hotset, made from its own definitions.
 MANUAL = $(PROGRAMS)/manual
 
@@ -23,7 +25,7 @@ PLACES = -e 's|/usr/sbin/hotsetd|$(PREFIX)/sbin/hotsetd|' -e 's|/usr/share/hotse
 	-e 's|/usr/share/doc/hotset|$(DOCDIR)|'
 
 all:
-	. script/env && cargo build --release --locked
+	CARGO_BUILD_TARGET=$(TARGET) && . script/env && cargo build --release --locked
 	rm -rf $(MANUAL) && $(PROGRAMS)/hotset manual $(MANUAL)
 
 # Builds nothing: root may have no compiler.

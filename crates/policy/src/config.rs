@@ -100,7 +100,7 @@ pub struct Machine {
     pub max_nodes: usize,
     /// Orders of free blocks to make room for.
     pub max_orders: usize,
-    /// The order of a transparent huge page, which compaction provides. 9 on x86-64.
+    /// The order of a transparent huge page, which compaction provides. 9 with pages of 4 KiB.
     pub huge_order: usize,
     /// The kernel's own ceiling: 1000 before 5.15.58, then 3000.
     pub watermark_scale_factor_max: u32,

@@ -17,21 +17,22 @@ pub fn find(root: &Path, release: &str, page_size: u64, sample: &Sample) -> Mach
         // Room for nodes that are plugged in later.
         max_nodes: usual.max_nodes.max(sample.nodes.len() * 2),
         max_orders: usual.max_orders.max(orders.unwrap_or(0)),
-        huge_order: huge_order(root, page_size).unwrap_or(usual.huge_order),
+        huge_order: huge_order(root, page_size),
         watermark_scale_factor_max: watermark_scale_factor_max(release),
         node_reclaim: crate::actuate::reclaim_worker::can_reclaim(root),
         node_compact: crate::actuate::reclaim_worker::can_compact(root),
     }
 }
 
-/// The order of a transparent huge page, from its size.
-fn huge_order(root: &Path, page_size: u64) -> Option<usize> {
+/// The order of a transparent huge page, from its size. Where the kernel has none: of as many pages as a page has
+/// entries of a page table, eight bytes each (9 with pages of 4 KiB, 13 with 64 KiB).
+fn huge_order(root: &Path, page_size: u64) -> usize {
     let file = root.join("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-    let bytes: u64 = std::fs::read_to_string(file).ok()?.trim().parse().ok()?;
-    let pages = bytes / page_size;
-    pages
-        .is_power_of_two()
-        .then(|| pages.trailing_zeros() as usize)
+    let told = std::fs::read_to_string(file).ok();
+    let bytes = told.and_then(|text| text.trim().parse::<u64>().ok());
+    let pages = bytes.map(|bytes| bytes / page_size);
+    let pages = pages.filter(|pages| pages.is_power_of_two());
+    pages.unwrap_or(page_size / 8).trailing_zeros() as usize
 }
 
 /// The ceiling of vm.watermark_scale_factor: 3000 from 5.18 on and in 5.15 from 5.15.58 on, 1000 before
@@ -52,6 +53,18 @@ fn watermark_scale_factor_max(release: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_huge_page_is_as_large_as_the_kernel_says_or_as_a_page_table_has_room_for() {
+        let root = tempfile::tempdir().unwrap();
+        for (page_kib, order) in [(4, 9), (16, 11), (64, 13)] {
+            assert_eq!(huge_order(root.path(), page_kib << 10), order);
+        }
+        let folder = root.path().join("sys/kernel/mm/transparent_hugepage");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("hpage_pmd_size"), "2097152\n").unwrap();
+        assert_eq!(huge_order(root.path(), 64 << 10), 5);
+    }
 
     #[test]
     fn the_ceiling_follows_the_kernels_release() {

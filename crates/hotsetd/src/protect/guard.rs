@@ -14,6 +14,7 @@ use crate::telemetry::log::Level;
 use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
 use policy::steering::Steer;
+use policy::victim::least;
 use std::path::Path;
 
 /// Seconds until a sample that failed is tried again.
@@ -358,7 +359,8 @@ impl Guard {
         let decision = &self.decision;
         let Some(cause) = decision.exhausted else {
             if decision.brewing {
-                self.kill.prepare(now_s, decision.pressing, tools);
+                let small = least(self.total + self.swap, self.sampler.page_size());
+                self.kill.prepare(now_s, decision.pressing, small, tools);
             }
             return;
         };

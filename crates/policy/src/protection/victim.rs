@@ -36,10 +36,16 @@ const LEAST_SHARE: u64 = 400;
 /// processes of his own without end.
 const ENOUGH: u64 = 2;
 
+/// Pages that a process holds at least whose death is worth it. `total`: pages of memory and swap.
+#[must_use]
+pub fn least(total: u64, page_size: u64) -> u64 {
+    ((1 << 20) / page_size.max(1)).max(total / LEAST_SHARE)
+}
+
 /// Chooses among `candidates`, and sorts them. `total`: pages of memory and swap.
 #[must_use]
 pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choice {
-    let least = ((1 << 20) / page_size.max(1)).max(total / LEAST_SHARE);
+    let least = least(total, page_size);
     expose_the_largest(candidates);
     let best = |wanted: Option<Eligibility>| {
         let all = candidates.iter();

@@ -8,7 +8,8 @@ use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::steering::Steer;
 use policy::Watermarks;
 
-const PAGE: u64 = 4096;
+/// Bytes of a page: of most machines, and of some with arm64.
+const PAGES: [u64; 2] = [4096, 65_536];
 /// Seconds of a step of the model.
 const STEP_S: f64 = 0.0005;
 /// Seconds from the decision until the victim's memory is free.
@@ -24,6 +25,8 @@ struct Run {
 
 /// A node on which a hog takes memory. Pages, as real numbers.
 struct Model {
+    /// Bytes of a page.
+    page: f64,
     managed: f64,
     low: f64,
     high: f64,
@@ -40,10 +43,12 @@ struct Model {
 }
 
 impl Model {
-    fn new(mb: u64, swap_mb: u64) -> Model {
-        let pages = |mb: u64| (mb << 20) as f64 / PAGE as f64;
+    fn new(page: u64, mb: u64, swap_mb: u64) -> Model {
+        let page = page as f64;
+        let pages = |mb: u64| (mb << 20) as f64 / page;
         let managed = pages(mb);
         Model {
+            page,
             managed,
             low: managed * 0.012,
             high: managed * 0.015,
@@ -124,11 +129,11 @@ impl Model {
     }
 }
 
-/// A hog takes `rate` bytes a second of a machine of `mb` with `swap_mb` of swap. Whenever it is killed, it
+/// A hog takes `rate` bytes a second of a machine of `mb`, in pages of `page` bytes, with `swap_mb` of swap. Whenever it is killed, it
 /// begins again at once.
-fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
-    let mut model = Model::new(mb, swap_mb);
-    let mut protect = protect();
+fn run(page: u64, mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
+    let mut model = Model::new(page, mb, swap_mb);
+    let mut protect = protect(page);
     let floor = model.managed * 0.15;
     let (mut steer, mut dying) = (Steer::Admin, None);
     let mut result = Run {
@@ -138,8 +143,8 @@ fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
     };
     let (mut now_s, mut next_s) = (0.0, 0.0);
     while now_s < seconds {
-        model.take(rate / PAGE as f64 * STEP_S, steer);
-        result.breach = result.breach.max((floor - model.clean) * PAGE as f64);
+        model.take(rate / model.page * STEP_S, steer);
+        result.breach = result.breach.max((floor - model.clean) * model.page);
         if dying.is_some_and(|at_s| now_s >= at_s) {
             model.kill(floor);
             dying = None;
@@ -160,29 +165,31 @@ fn run(mb: u64, swap_mb: u64, rate: f64, seconds: f64) -> Run {
     result
 }
 
-fn protect() -> Protect {
-    Protect::new(config(), PAGE)
+fn protect(page: u64) -> Protect {
+    Protect::new(config(), page)
 }
 
 #[test]
 fn the_breach_is_bounded_by_the_rate() {
-    for (mb, swap_mb) in [(256, 64), (256, 0), (4096, 1024)] {
+    let machines = [(256, 64), (256, 0), (4096, 1024)];
+    let machines = PAGES.map(|page| machines.map(|(mb, swap_mb)| (page, mb, swap_mb)));
+    for (page, mb, swap_mb) in machines.concat() {
         for rate in [0.1e9, 0.5e9, 1e9, 2e9] {
             let seconds = 4.0 * f64::from(mb as u32) * 1e6 / rate;
-            let run = run(mb, swap_mb, rate, seconds);
+            let run = run(page, mb, swap_mb, rate, seconds);
             // Three snapshots, a kill, and a step of the watermarks.
             let bound = rate * (0.02 + KILL_S) + (mb << 20) as f64 * 0.02;
             println!(
-                "{mb} MB, swap {swap_mb}, {:.1} GB/s: breach {:.1} MB, {} kills, {} snapshots in {seconds:.1} s",
+                "{page}: {mb} MB, swap {swap_mb}, {:.1} GB/s: breach {:.1} MB, {} kills, {} snapshots in {seconds:.1} s",
                 rate / 1e9, run.breach / 1e6, run.kills, run.snapshots
             );
             assert!(
                 run.kills > 0,
-                "{mb} MB, {swap_mb} MB of swap, {rate}: nothing was tested"
+                "{page}: {mb} MB, {swap_mb} MB of swap, {rate}: nothing was tested"
             );
             assert!(
                 run.breach <= bound,
-                "{mb} MB, {swap_mb}: {} of {bound}",
+                "{page}: {mb} MB, {swap_mb}: {} of {bound}",
                 run.breach
             );
         }
@@ -191,7 +198,7 @@ fn the_breach_is_bounded_by_the_rate() {
 
 #[test]
 fn snapshots_of_a_machine_at_rest_are_seconds_apart() {
-    let mut protect = protect();
+    let mut protect = protect(PAGES[0]);
     let nodes = [NodeSnapshot {
         managed: 4_000_000,
         free: 2_000_000,

@@ -288,13 +288,7 @@ fn a_slow_kill_is_begun_before_the_floor_is_broken() {
 #[test]
 fn what_was_used_up_during_a_gap_is_no_rate() {
     for gap_s in [3.0 * 3600.0, 600.0] {
-        let mut protect = Protect::new(
-            Config {
-                enabled: true,
-                ..Config::default()
-            },
-            PAGE,
-        );
+        let mut protect = Protect::new(config(), PAGE);
         let mut see = |now_s, file| {
             let nodes = [NodeSnapshot {
                 free: 6_500,

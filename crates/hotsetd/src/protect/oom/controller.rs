@@ -124,7 +124,7 @@ impl KillController {
                     );
                     tools.log.line(Level::Notice, MODULE, message);
                 }
-                killer.prepare(tools.clock.now_s());
+                killer.prepare(tools.clock.now_s(), 0);
                 controller.killer = Some(killer);
                 controller.yields = settings.when == settings::When::Auto;
                 controller.find_other_killers(tools);
@@ -297,8 +297,15 @@ impl KillController {
         });
     }
 
-    /// Samples the processes, because a kill may become due. `pressing`: only a kill can help.
-    pub(in crate::protect) fn prepare(&mut self, now_s: f64, pressing: bool, tools: &mut Tools) {
+    /// Samples the processes, because a kill may become due. `pressing`: only a kill can help. `small`: pages below
+    /// which a process is not worth a kill.
+    pub(in crate::protect) fn prepare(
+        &mut self,
+        now_s: f64,
+        pressing: bool,
+        small: u64,
+        tools: &mut Tools,
+    ) {
         let Some(killer) = &mut self.killer else {
             return;
         };
@@ -309,7 +316,7 @@ impl KillController {
             false => REMEMBER_S,
         };
         if killer.processes().age_s(now_s) >= age_s {
-            killer.prepare(now_s);
+            killer.prepare(now_s, small);
             self.find_other_killers(tools);
         }
     }

@@ -1,9 +1,10 @@
 //! Every process that could be killed, read from /proc into tables that are used again.
 //!
 //! All files of a process but `status` hardly change, and are read every three seconds: for a kill, only `status`
-//! is read. Kernel threads have no memory of their own, so none of their files are read.
+//! is read. Of a small process that does not grow even `status` is read only once `statm` has changed. Kernel threads
+//! have no memory of their own, so none of their files are read again.
 use super::oom_group;
-use super::read_process::{number, Reader};
+use super::read_process::{number, Reader, NO_MEMORY};
 use super::rules::Rules;
 use crate::os::fixed_string::Text;
 use policy::victim::{Candidate, Eligibility};
@@ -24,12 +25,26 @@ struct Past {
 /// The values that the files that hardly change had for a process.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// With the memory of that time; `None`: a kernel thread or a zombie.
+    /// With the memory of that time; `None`: a kernel thread, a zombie, or a process that could not be read.
     process: Option<Candidate>,
     pid: i32,
+    /// Of the folder /proc/PID: a pid that was given to another process has another.
+    inode: u64,
+    /// [`Reader::statm`] before the other files were read.
+    statm: Option<u64>,
     at_s: f64,
     /// The time at which a SIGKILL was first seen to be pending.
     dying_s: Option<f64>,
+}
+
+impl Known {
+    /// Whether the process matters only once its memory has changed. `small`: see [`Processes::sample`].
+    fn is_quiet(&self, small: u64) -> bool {
+        match &self.process {
+            Some(one) => one.memory < small && one.growth == 0 && !one.dying,
+            None => self.statm == Some(NO_MEMORY),
+        }
+    }
 }
 
 /// The processes.
@@ -109,11 +124,18 @@ impl Processes {
     }
 
     /// Reads all processes. A process that ends meanwhile is left out. `now_s` is CLOCK_MONOTONIC and
-    /// `boot_s` CLOCK_BOOTTIME, in seconds.
+    /// `boot_s` CLOCK_BOOTTIME, in seconds. A process of fewer pages than `small` whose memory is as at the last
+    /// sample is as it was; with 0 all are read.
     ///
     /// # Errors
     /// When /proc cannot be listed.
-    pub fn sample(&mut self, now_s: f64, boot_s: f64, rules: &Rules) -> Result<(), Errno> {
+    pub fn sample(
+        &mut self,
+        now_s: f64,
+        boot_s: f64,
+        rules: &Rules,
+        small: u64,
+    ) -> Result<(), Errno> {
         self.list.clear();
         self.known[1].clear();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -137,34 +159,26 @@ impl Processes {
                 page_kib: self.page_kib,
                 rules,
             };
-            let known = known_of(&self.known[0], pid);
-            let fresh = known.filter(|known| (0.0..FRESH_S).contains(&(now_s - known.at_s)));
-            let (found, at_s) = match fresh {
-                Some(known) => (known.process.and_then(|one| read.again(&one)), known.at_s),
-                None => (read.candidate(), now_s),
-            };
-            let dying = found.is_some_and(|one| one.dying);
-            let since_s = known.and_then(|known| known.dying_s).unwrap_or(now_s);
-            self.known[1].push(Known {
-                process: found,
-                pid,
-                at_s,
-                dying_s: dying.then_some(since_s),
-            });
-            if let Some(mut process) = found {
-                let hangs = dying && now_s - since_s >= HANGS_S;
+            let before = known_of(&self.known[0], pid);
+            let mut known = read_anew(&mut read, before, entry.ino(), now_s, small);
+            if let Some(one) = &mut known.process {
+                let young = boot_s - one.start as f64 / TICKS_A_S < YOUNG_S;
+                one.growth = match then {
+                    _ if young => one.memory,
+                    Some(then) => grown(&self.past[then], one),
+                    None => 0,
+                };
+                let mut process = *one;
+                let hangs = known
+                    .dying_s
+                    .is_some_and(|since_s| now_s - since_s >= HANGS_S);
                 if hangs || pid == self.own || process.parent == self.own {
                     process.eligibility = Eligibility::Never;
                 }
-                process.dying = dying && !hangs;
-                let young = boot_s - process.start as f64 / TICKS_A_S < YOUNG_S;
-                process.growth = match then {
-                    _ if young => process.memory,
-                    Some(then) => grown(&self.past[then], &process),
-                    None => 0,
-                };
+                process.dying &= !hangs;
                 self.list.push(process);
             }
+            self.known[1].push(known);
         }
         self.known[1].sort_unstable_by_key(|known| known.pid);
         self.known.swap(0, 1);
@@ -234,6 +248,43 @@ impl Processes {
     }
 }
 
+/// Reads those files of a process that may have changed since `before`. `small`: see [`Processes::sample`].
+fn read_anew(
+    read: &mut Reader,
+    before: Option<Known>,
+    inode: u64,
+    now_s: f64,
+    small: u64,
+) -> Known {
+    let quiet = before.filter(|before| before.is_quiet(small));
+    let same = quiet.filter(|before| before.inode == inode);
+    let statm = match (before, same) {
+        (_, Some(same)) if same.process.is_none() => return same,
+        (Some(_), _) if quiet.is_none() => None,
+        _ => read.statm(),
+    };
+    if let Some(same) = same.filter(|same| statm.is_some() && same.statm == statm) {
+        return same;
+    }
+    let fresh = before.filter(|before| (0.0..FRESH_S).contains(&(now_s - before.at_s)));
+    let fresh = fresh.and_then(|before| Some((before.process?, before.at_s)));
+    let (process, at_s) = match fresh {
+        _ if statm == Some(NO_MEMORY) => (None, now_s),
+        Some((one, at_s)) => (read.again(&one), at_s),
+        None => (read.candidate(), now_s),
+    };
+    let dying = process.is_some_and(|one| one.dying);
+    let since_s = before.and_then(|before| before.dying_s).unwrap_or(now_s);
+    Known {
+        process,
+        pid: read.pid,
+        inode,
+        statm,
+        at_s,
+        dying_s: dying.then_some(since_s),
+    }
+}
+
 fn known_of(known: &[Known], pid: i32) -> Option<Known> {
     let at = known.binary_search_by_key(&pid, |known| known.pid).ok()?;
     Some(known[at])
@@ -244,5 +295,98 @@ fn grown(past: &[Past], one: &Candidate) -> u64 {
     match past.binary_search_by_key(&one.pid, |past| past.pid) {
         Ok(at) if past[at].start == one.start => one.memory.saturating_sub(past[at].memory),
         _ => one.memory,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: u64 = 1000;
+
+    struct Fixture(tempfile::TempDir, Processes);
+
+    impl Fixture {
+        /// Writes a process of `kib` KiB, in a folder of its own. `statm`: as at another time, if the same.
+        fn put(&self, pid: i32, kib: u64, statm: &str, start: u64) {
+            let folder = self.0.path().join(format!("proc/{pid}"));
+            let other = self.0.path().join(format!("new-{pid}"));
+            std::fs::create_dir(&other).unwrap();
+            let fields = "0 ".repeat(15);
+            for (file, text) in [
+                ("status", format!("Name:\ta\nRssAnon:\t{kib} kB\n")),
+                ("stat", format!("{pid} (a) S 1 1 1 {fields}{start} 0\n")),
+                ("oom_score_adj", "0\n".to_owned()),
+                ("cgroup", "0::/\n".to_owned()),
+                ("statm", statm.to_owned()),
+            ] {
+                // Written into the folder that is there, or into a new one.
+                std::fs::write(other.join(file), &text).unwrap();
+                if folder.is_dir() {
+                    std::fs::write(folder.join(file), text).unwrap();
+                }
+            }
+            if !folder.is_dir() {
+                std::fs::rename(other, folder).unwrap();
+            } else {
+                std::fs::remove_dir_all(other).unwrap();
+            }
+        }
+
+        /// KiB of each process at this time.
+        fn sizes(&mut self, now_s: f64, small: u64) -> Vec<u64> {
+            let rules = Rules::default();
+            self.1.sample(now_s, 1e9, &rules, small).unwrap();
+            self.1.list().iter().map(|one| one.memory * 4).collect()
+        }
+    }
+
+    fn fixture() -> Fixture {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        let processes = Processes::open(root.path(), 4096).unwrap();
+        Fixture(root, processes)
+    }
+
+    #[test]
+    fn only_a_process_that_is_small_and_still_is_not_read_anew() {
+        let mut fixture = fixture();
+        fixture.put(10, 400, "1 1 0 0 0 0 0\n", 1);
+        fixture.put(11, 40_000, "1 1 0 0 0 0 0\n", 1);
+        assert_eq!(fixture.sizes(0.0, SMALL), [400, 40_000]);
+        fixture.put(10, 800, "1 1 0 0 0 0 0\n", 1);
+        fixture.put(11, 44_000, "1 1 0 0 0 0 0\n", 1);
+        assert_eq!(fixture.sizes(1.0, SMALL), [400, 44_000]);
+        assert_eq!(fixture.sizes(9.0, SMALL), [400, 44_000]);
+        // What has changed is read, and then for as long as it grows.
+        fixture.put(10, 1200, "1 2 0 0 0 0 0\n", 1);
+        assert_eq!(fixture.sizes(10.0, SMALL), [1200, 44_000]);
+        assert_eq!(fixture.1.list()[0].growth, 200);
+        fixture.put(10, 1600, "1 2 0 0 0 0 0\n", 1);
+        assert_eq!(fixture.sizes(11.0, SMALL), [1600, 44_000]);
+        // Whoever is killed shows only where all are read.
+        fixture.put(10, 2000, "1 2 0 0 0 0 0\n", 1);
+        assert_eq!(fixture.sizes(12.0, 0), [2000, 44_000]);
+    }
+
+    #[test]
+    fn a_pid_that_another_process_has_by_now_is_read_anew() {
+        let mut fixture = fixture();
+        fixture.put(10, 400, "1 1 0 0 0 0 0\n", 1);
+        assert_eq!(fixture.sizes(0.0, SMALL), [400]);
+        let folder = fixture.0.path().join("proc/10");
+        std::fs::rename(&folder, fixture.0.path().join("gone")).unwrap();
+        fixture.put(10, 800, "1 1 0 0 0 0 0\n", 2);
+        assert_eq!(fixture.sizes(9.0, SMALL), [800]);
+        assert_eq!(fixture.1.list()[0].start, 2);
+    }
+
+    #[test]
+    fn a_kernel_thread_is_read_once() {
+        let mut fixture = fixture();
+        fixture.put(10, 400, "0 0 0 0 0 0 0\n", 1);
+        assert!(fixture.sizes(0.0, SMALL).is_empty());
+        fixture.put(10, 400, "1 1 0 0 0 0 0\n", 1);
+        assert!(fixture.sizes(1.0, SMALL).is_empty());
     }
 }

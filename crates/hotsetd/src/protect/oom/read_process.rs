@@ -1,7 +1,7 @@
 //! Reads the files of one process in /proc.
 //!
 //! A process has four short files: `status` (memory, user, pending SIGKILL), `stat` (start, session),
-//! `oom_score_adj` and `cgroup`.
+//! `oom_score_adj` and `cgroup`. `statm` costs half of `status`, and shows whether there is anything new in it.
 use super::rules::{Owner, Rules};
 use crate::os::fixed_string::Text;
 use policy::victim::{Candidate, Eligibility};
@@ -19,6 +19,9 @@ pub(super) struct Reader<'a> {
     pub page_kib: u64,
     pub rules: &'a Rules,
 }
+
+/// [`Reader::statm`] of a process that has no memory of its own.
+pub(super) const NO_MEMORY: u64 = 0;
 
 /// What `status` says.
 struct Status {
@@ -46,7 +49,7 @@ impl Reader<'_> {
         );
         let cgroups = self.cgroups;
         let cgroup = self.cgroup_path();
-        one.cgroup = number_of(cgroup);
+        one.cgroup = number_of(cgroup.as_bytes());
         one.eligibility = match pid {
             1 => Eligibility::Never,
             _ => match (
@@ -59,6 +62,15 @@ impl Reader<'_> {
             },
         };
         Some(one)
+    }
+
+    /// A number for the text of `statm`, by which the process's memory is known to be as before; [`NO_MEMORY`] for a
+    /// kernel thread or a zombie. `None`: the process has ended, or there is no such file.
+    pub fn statm(&mut self) -> Option<u64> {
+        self.file("statm").map(|text| match text {
+            [b'0', b' ', ..] => NO_MEMORY,
+            _ => number_of(text),
+        })
     }
 
     /// The path of the process's cgroup (v2); empty where it has none.
@@ -222,9 +234,9 @@ fn preference(cgroups: &Path, cgroup: &str) -> Option<Eligibility> {
     says("user.oomd_avoid").then_some(Eligibility::Last)
 }
 
-/// FNV-1a: a number by which equal paths are known.
-fn number_of(path: &str) -> u64 {
-    path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+/// FNV-1a: a number by which equal texts are known.
+fn number_of(text: &[u8]) -> u64 {
+    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }

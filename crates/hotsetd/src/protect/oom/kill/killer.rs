@@ -10,7 +10,7 @@ use crate::os::fixed_string::Text;
 use crate::protect::oom::processes::{Processes, RECENT_S, REMEMBER_S};
 use crate::protect::oom::rules::Rules;
 use policy::storm::{find_bonds, Storm};
-use policy::victim::{choose, Candidate, Choice};
+use policy::victim::{choose, least, Candidate, Choice};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{pidfd_open, Pid, PidfdFlags, Signal};
@@ -88,15 +88,15 @@ impl Killer {
     }
 
     /// Samples the processes, because a kill may become due: then their growth is known. On a machine with many
-    /// processes a sample is slow, and samples are rarer: they take [`SHARE`] of a CPU.
-    pub fn prepare(&mut self, now_s: f64) {
+    /// processes a sample is slow, and samples are rarer: they take [`SHARE`] of a CPU. `small`: pages below which a
+    /// process is not worth a kill.
+    pub fn prepare(&mut self, now_s: f64, small: u64) {
         let least_s = (self.sample_cost_s / SHARE).clamp(REMEMBER_S, RECENT_S / 2.0);
         if self.processes.age_s(now_s) >= least_s {
             let begun_s = self.clock.thread_cpu_s();
             // The kill itself reports a /proc that cannot be listed.
-            let _ = self
-                .processes
-                .sample(now_s, self.clock.boot_s(), &self.rules);
+            let boot_s = self.clock.boot_s();
+            let _ = self.processes.sample(now_s, boot_s, &self.rules, small);
             self.sample_cost_s = self.clock.thread_cpu_s() - begun_s;
         }
     }
@@ -115,7 +115,9 @@ impl Killer {
         self.rest_until_s = now_s + REST_S;
         let begun_s = self.clock.now_s();
         let boot_s = self.clock.boot_s();
-        if let Err(errno) = self.processes.sample(now_s, boot_s, &self.rules) {
+        let small = least(total, page_size);
+        let sampled = self.processes.sample(now_s, boot_s, &self.rules, small);
+        if let Err(errno) = sampled {
             return Killed::Unlisted(errno);
         }
         // A process that does not die is no candidate.
@@ -267,7 +269,9 @@ impl Killer {
             }
             self.signals.release_all();
             let boot_s = self.clock.boot_s();
-            if self.processes.sample(now_s, boot_s, &self.rules).is_err() {
+            // All are read: who has the signal by now shows in `status` alone.
+            let sampled = self.processes.sample(now_s, boot_s, &self.rules, 0);
+            if sampled.is_err() {
                 return;
             }
             self.candidates.clear();

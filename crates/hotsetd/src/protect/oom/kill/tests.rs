@@ -12,7 +12,7 @@ fn killer() -> Killer {
 fn candidate(killer: &mut Killer, pid: u32) -> Candidate {
     killer
         .processes
-        .sample(0.0, 0.0, &Rules::default())
+        .sample(0.0, 0.0, &Rules::default(), 0)
         .unwrap();
     let list = killer.processes.list();
     *list.iter().find(|one| one.pid == pid as i32).unwrap()
@@ -50,7 +50,9 @@ fn a_kernel_without_pidfds_is_killed_on_all_the_same() {
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
     killer.wait_for(one.pid, pidfd, 10.0);
     assert!(killer.is_waiting(10.0));
-    assert!(!killer.is_waiting(10.0 + PATIENCE_S));
+    // Its end is not seen: it gets half of the time.
+    assert!(killer.is_waiting(10.0 + PATIENCE_S / 2.0));
+    assert!(!killer.is_waiting(10.0 + PATIENCE_S / 2.0 + 2.0 * SETTLE_S));
 }
 
 #[test]

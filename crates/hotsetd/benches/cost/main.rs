@@ -1,7 +1,11 @@
 //! The cost of the daemon: CPU a sample, memory, wakeups. On this machine's real /proc, in a dry run,
-//! which writes nothing; memory also locked, on a copy of /proc's files.
+//! which writes nothing; memory also locked, on a copy of /proc's files. Besides 10,000 real processes, which the
+//! benchmark starts and ends, and a zoneinfo of 256 CPUs, which it makes of this machine's.
 //!
 //! `cargo bench -p hotsetd`; seconds of watching as an argument: `cargo bench -p hotsetd -- 120`.
+mod crowd;
+mod machines;
+
 use hotsetd::config::settings::Config;
 use hotsetd::runtime::daemon::Daemon;
 use hotsetd::telemetry::log::Log;
@@ -39,29 +43,38 @@ fn samples(root: &Path) -> Vec<f64> {
     costs
 }
 
-/// CPU of a quick sample, and of a sample of every process: milliseconds, means.
-fn quick_samples(root: &Path) -> (f64, f64) {
+/// CPU of a quick sample in milliseconds, a mean.
+fn quick_sample(root: &Path) -> f64 {
     use hotsetd::observe::fast_sampler::FastSampler;
     use hotsetd::os::clock::Clock;
-    use hotsetd::protect::oom::{processes::Processes, rules::Rules};
     let mut fast = FastSampler::new(root, Clock::System);
-    let mut processes = Processes::open(root, fast.page_size()).expect("/proc");
-    let begun = hotsetd::os::process::cpu_s();
+    // The first reads files that change slowly.
+    fast.sample(true, 0, |_| {}).expect("a sample");
+    let begun = cpu_of_thread_s();
     for _ in 0..SAMPLES {
-        fast.sample(false, 0, |seen| std::hint::black_box(seen.now_s));
+        fast.sample(false, 0, |seen| std::hint::black_box(seen.now_s))
+            .expect("a sample");
     }
-    let middle = hotsetd::os::process::cpu_s();
+    (cpu_of_thread_s() - begun) * 1e3 / SAMPLES as f64
+}
+
+/// Quick samples, and the reading of zoneinfo, with 2 nodes and 256 CPUs.
+fn many_cpus() {
+    let root = tempfile::tempdir().expect("a folder");
+    let text = machines::large(root.path(), 2, 256);
+    let mut zoneinfo = kernfs::zoneinfo::Zoneinfo::default();
+    let begun = cpu_of_thread_s();
     for _ in 0..100 {
-        processes
-            .sample(0.0, 0.0, &Rules::default())
-            .expect("/proc");
+        zoneinfo.parse(text.as_bytes()).expect("zoneinfo");
     }
-    let end = hotsetd::os::process::cpu_s();
-    let mean = |seconds: f64, count: f64| seconds * 1e3 / count;
-    (
-        mean(middle - begun, SAMPLES as f64),
-        mean(end - middle, 100.0),
-    )
+    let parsed = (cpu_of_thread_s() - begun) * 10.0;
+    assert_eq!(zoneinfo.nodes.len(), 2);
+    println!(
+        "2 nodes, 256 CPUs, files of a disk: {:.4} ms a quick sample; every 10 s {parsed:.3} ms for {} KiB of \
+         zoneinfo",
+        quick_sample(root.path()),
+        text.len() >> 10
+    );
 }
 
 /// A number out of /proc/PID/FILE.
@@ -78,6 +91,14 @@ fn of(child: &Child, file: &str, field: &str) -> f64 {
         .expect("a number")
 }
 
+/// CPU seconds of the daemon's first thread, which decides.
+fn cpu_of(child: &Child) -> f64 {
+    let path = format!("/proc/{}/schedstat", child.id());
+    let text = std::fs::read_to_string(path).expect("a process");
+    let first = text.split_whitespace().next().expect("a field");
+    first.parse::<f64>().expect("a number") / 1e9
+}
+
 fn start(arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_hotsetd"))
         .args(arguments)
@@ -90,29 +111,6 @@ fn stop(mut child: Child) {
     // SAFETY: kill only sends; the child is ours and not yet waited for.
     unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
     let _ = child.wait();
-}
-
-/// The files that the daemon reads, as they are now.
-fn copy_of_proc(to: &Path) {
-    for path in [
-        "proc/vmstat",
-        "proc/zoneinfo",
-        "proc/buddyinfo",
-        "proc/meminfo",
-        "proc/pressure/memory",
-        "proc/sys/fs/dentry-state",
-        "proc/sys/fs/inode-nr",
-        "proc/sys/vm/watermark_scale_factor",
-        "proc/sys/vm/vfs_cache_pressure",
-        "proc/sys/vm/compaction_proactiveness",
-        "proc/sys/kernel/osrelease",
-    ] {
-        if let Ok(bytes) = std::fs::read(Path::new("/").join(path)) {
-            let path = to.join(path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-            std::fs::write(path, bytes).expect("a copy");
-        }
-    }
 }
 
 fn main() {
@@ -130,14 +128,30 @@ fn main() {
         at(0.99)
     );
 
-    let (calm, scan) = quick_samples(Path::new("/"));
-    println!("CPU a quick sample of [protect]: {calm:.4} ms, of every process {scan:.4} ms");
+    let calm = quick_sample(Path::new("/"));
+    println!("CPU a quick sample of [protect]: {calm:.4} ms");
+    many_cpus();
+    {
+        let _crowd = crowd::Crowd::start(10_000);
+        crowd::scans();
+    }
+    crowd::scans();
 
-    let dry = start(&["--dry-run", "--log", "stderr"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("hotsetd.conf");
+    std::fs::write(&config, "[protect]\nworkingset_protection = true\n").expect("a file");
+    let config = config.to_str().expect("a path");
+    let dry = start(&["--dry-run", "--config", config, "--log", "stderr"]);
     // The first samples are close together: the daemon knows nothing yet.
     std::thread::sleep(Duration::from_secs(40));
     let wakes = of(&dry, "status", "voluntary_ctxt_switches:");
+    let cpu_s = cpu_of(&dry);
     std::thread::sleep(Duration::from_secs(seconds));
+    println!(
+        "CPU in {seconds} s: {:.2} ms, {:.2} s an hour",
+        (cpu_of(&dry) - cpu_s) * 1e3,
+        (cpu_of(&dry) - cpu_s) * 3600.0 / seconds as f64
+    );
     let wakes = of(&dry, "status", "voluntary_ctxt_switches:") - wakes;
     println!(
         "wakeups in {seconds} s: {wakes}, {:.2} in 10 s",
@@ -147,7 +161,7 @@ fn main() {
     stop(dry);
 
     let root = tempfile::tempdir().expect("a folder");
-    copy_of_proc(root.path());
+    machines::copy_of_proc(root.path());
     let place = root.path().to_str().expect("a path");
     let locked = start(&["--root", place, "--log", "stderr"]);
     std::thread::sleep(Duration::from_secs(5));
