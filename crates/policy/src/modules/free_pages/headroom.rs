@@ -11,7 +11,7 @@ use crate::modules::free_pages::node::{Node, Shared};
 use crate::modules::knob::{Knob, Owner};
 use crate::modules::kswapd;
 use crate::{
-    Action, Config, Decision, Machine, NodeForecast, NodeObservation, Observation, Warning,
+    Action, Config, Decision, Learned, Machine, NodeForecast, NodeObservation, Observation, Warning,
 };
 use forecast::BlockMaxima;
 
@@ -73,6 +73,12 @@ const MOST_AT_ONCE: f64 = 128.0;
 /// Fewer pages are not asked for.
 const LEAST: f64 = 256.0;
 
+/// The names of what is learned; the latter two after a node's name, as in `node0.burst_pages`.
+const KSWAPD: &str = "kswapd_pages_per_s";
+const BURST_AGE: &str = "burst_age_s";
+const BURST_PAGES: &str = ".burst_pages";
+const BURSTS: &str = ".bursts";
+
 /// Sizes the headroom of all nodes.
 pub(crate) struct FreePages {
     level: Level,
@@ -102,6 +108,42 @@ impl FreePages {
             capacity: CAPACITY_PRIOR_BYTES / machine.page_size as f64,
             correction: Correction::default(),
             interval_s: config.sample_near_s,
+        }
+    }
+
+    /// Adds the bursts of each node, their age and kswapd's rate.
+    pub fn learned(&self, now_s: f64, learned: &mut Learned) {
+        learned.set(KSWAPD, self.capacity);
+        let Some(last_s) = self.last_burst_s else {
+            return;
+        };
+        learned.set(BURST_AGE, now_s - last_s);
+        for (node, depths) in self.nodes.iter().zip(&self.depths) {
+            let bursts = depths.count(now_s);
+            if bursts > 0.0 {
+                let depth = depths.quantile(self.level.quantile);
+                learned.set(format!("node{}{BURST_PAGES}", node.id), depth);
+                learned.set(format!("node{}{BURSTS}", node.id), bursts);
+            }
+        }
+    }
+
+    /// Begins with the bursts that were learned `age_s` seconds ago: they fade as if the run had gone on.
+    pub fn recall(&mut self, learned: &Learned, now_s: f64, age_s: f64) {
+        self.capacity = self.capacity.max(learned.get(KSWAPD).unwrap_or(0.0));
+        self.last_burst_s = learned
+            .get(BURST_AGE)
+            .map(|burst_s| now_s - age_s - burst_s);
+        for (name, depth) in learned.iter() {
+            let Some(node) = name.strip_suffix(BURST_PAGES) else {
+                continue;
+            };
+            let id = node.strip_prefix("node").and_then(|id| id.parse().ok());
+            if let Some(slot) = id.and_then(|id| self.slot(id)) {
+                let bursts = learned.get(&format!("{node}{BURSTS}")).unwrap_or(1.0);
+                let bursts = bursts * (-age_s / HALF_LIFE_S).exp2();
+                self.depths[slot].recall(now_s, depth, bursts);
+            }
         }
     }
 
@@ -187,7 +229,7 @@ impl FreePages {
             let Some(slot) = self.slot(node.id) else {
                 continue;
             };
-            let drawdown = self.drawdown(slot) * faded;
+            let drawdown = self.drawdown(slot, seen.now_s) * faded;
             let ahead = self.ahead(slot, node);
             let gap = drawdown.max(ahead) * self.correction.factor();
             deepest = deepest.max(gap);
@@ -213,7 +255,7 @@ impl FreePages {
                 if kswapd::has_given_up(node, delta) && !overloaded {
                     kswapd::bring_back(node, seen, delta, machine, decision);
                 } else {
-                    self.hold(node, machine, faded, decision);
+                    self.hold(node, machine, seen.now_s, decision);
                 }
             }
         }
@@ -260,7 +302,7 @@ impl FreePages {
         &mut self,
         node: &NodeObservation,
         machine: &Machine,
-        faded: f64,
+        now_s: f64,
         decision: &mut Decision,
     ) {
         let Some(slot) = self.slot(node.id) else {
@@ -269,7 +311,7 @@ impl FreePages {
         let tracked = &self.nodes[slot];
         let floor_gap = gap(node.managed, node.watermarks.min, self.knob.floor());
         let (free, low) = (node.free as f64, node.watermarks.low as f64);
-        let needed = (self.drawdown(slot) * faded).max(self.ahead(slot, node));
+        let needed = (self.drawdown(slot, now_s) * self.faded(now_s)).max(self.ahead(slot, node));
         if needed <= floor_gap || tracked.overloaded {
             return;
         }
@@ -319,9 +361,10 @@ impl FreePages {
     }
 
     /// The drawdown to be ready for, from past bursts. Pages.
-    fn drawdown(&self, slot: usize) -> f64 {
+    fn drawdown(&self, slot: usize, now_s: f64) -> f64 {
         let depths = &self.depths[slot];
-        depths.quantile(self.level.quantile) * (1.0 + self.level.margin / (depths.count() + 1.0))
+        let margin = self.level.margin / (depths.count(now_s) + 1.0);
+        depths.quantile(self.level.quantile) * (1.0 + margin)
     }
 
     /// The pages that a forecast burst takes beyond kswapd's rate, while it lasts.
