@@ -194,3 +194,62 @@ impl Course {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition is frozen. Where a number has to change, all earlier counts are void.
+    #[test]
+    fn the_numbers_are_those_of_the_document() {
+        let document = include_str!("../../../../docs/design/predict.md");
+        let lines = LINES_S.map(|line_s| line_s.to_string()).join(", ");
+        let rows = [
+            ("HZ", HZ.to_string()),
+            ("RECOVERED", RECOVERED.to_string()),
+            ("LINES_S", lines),
+            ("LINE_END", LINE_END.to_string()),
+            ("FACTOR", FACTOR.to_string()),
+            ("BURST", BURST.to_string()),
+            ("BURST_S", BURST_S.to_string()),
+            ("FORETELLING_S", FORETELLING_S.to_string()),
+            ("UNKNOWN_S", UNKNOWN_S.to_string()),
+        ];
+        for (name, value) in rows {
+            let row = format!("| `{name}` | {value} | ");
+            assert_eq!(document.matches(&row).count(), 1, "{row}");
+        }
+    }
+
+    /// A node of 10,000 pages that falls by `each` pages a second, from 2000 above high, after a minute.
+    /// `burst`: pages that the last second before the crossing takes.
+    fn course(each: f64, burst: f64, foretold_s: usize) -> Course {
+        let mut course = Course::new(10_000.0);
+        let mut fall: Vec<f64> = (0..)
+            .map(|point| 2000.0 - each * f64::from(point) / HZ as f64)
+            .take_while(|above| *above >= burst)
+            .collect();
+        fall.extend((1..=HZ).map(|point| burst - (burst + 1.0) * point as f64 / HZ as f64));
+        let points = 60 * HZ + fall.len();
+        for point in 0..points + 200 * HZ {
+            let above = match point.checked_sub(60 * HZ) {
+                None => 2000.0,
+                Some(at) => fall.get(at).copied().unwrap_or(-1.0),
+            };
+            let predicted = (points - 1 - foretold_s * HZ..points - 1).contains(&point);
+            course.push(above, false, predicted);
+        }
+        course
+    }
+
+    #[test]
+    fn a_steady_fall_is_foreseeable_and_a_burst_is_not() {
+        let steady = course(40.0, 0.0, 20).score();
+        let counts = |score: &Score| (score.exhaustions, score.reclaim_episodes, score.predicted);
+        assert_eq!(counts(&steady), (1, 1, 1));
+        assert_eq!(steady.leads_s, [20.0]);
+        assert_eq!(steady.false_positive_pct, 0.0);
+        assert_eq!(counts(&course(40.0, 0.0, 0).score()), (1, 1, 0));
+        assert_eq!(counts(&course(40.0, 1000.0, 0).score()), (1, 0, 0));
+    }
+}
