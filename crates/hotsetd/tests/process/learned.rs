@@ -33,7 +33,7 @@ fn the_first_decision_after_a_restart_is_that_before_it() {
             };
             let calm = status.nodes.iter().any(|node| node.free_pages == 300_000);
             wanted = status.watermarks.wanted;
-            calm && machine.wsf() > 10
+            calm && wanted > 10 && machine.wsf() > 10
         });
         wanted
     };

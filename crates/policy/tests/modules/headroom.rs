@@ -274,9 +274,13 @@ fn restarted(before: &TestMachine, age_s: f64) -> TestMachine {
 #[test]
 fn bursts_that_were_learned_are_known_at_the_next_start_and_fade() {
     let mut before = machine();
+    before.obey = false;
+    before.nodes[0].watermarks.low = 8_000;
     before.decide();
-    for _ in 0..60 {
-        before.burst();
+    for burst in 0..60 {
+        before.nodes[0].free = 5_000 - 20 * burst;
+        before.after(0.25);
+        before.nodes[0].free = 500_000;
         before.after(15.0);
     }
     before.after(1.0);
