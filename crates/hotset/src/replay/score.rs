@@ -43,7 +43,8 @@ impl Courses {
             });
             let node = &mut self.0[place];
             node.fill(at_s);
-            node.above = seen.free as f64 - seen.watermarks.high.saturating_sub(seen.boost) as f64;
+            let high = seen.watermarks.high.saturating_sub(seen.boost);
+            node.above = seen.free.saturating_sub(seen.reserved) as f64 - high as f64;
             let mut forecasts = decision.summary.nodes.iter();
             node.predicted = forecasts.any(|forecast| forecast.id == seen.id && forecast.predicted);
         }

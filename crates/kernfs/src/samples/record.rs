@@ -154,6 +154,7 @@ impl Node {
             free: self.free,
             watermarks: self.watermarks,
             boost: self.boost,
+            reserved: self.reserved,
             active_anon: self.active_anon,
             inactive_anon: self.inactive_anon,
             active_file: self.active_file,
@@ -174,6 +175,7 @@ impl From<&sample::Node> for Node {
             free: node.free,
             watermarks: node.watermarks,
             boost: node.boost,
+            reserved: node.reserved,
             active_anon: node.active_anon,
             inactive_anon: node.inactive_anon,
             active_file: node.active_file,
@@ -227,6 +229,9 @@ pub struct Node {
     /// The part of each watermark that is a boost after a fallback of the buddy allocator.
     #[serde(skip_serializing_if = "is_zero")]
     pub boost: u64,
+    /// The part of `free` that only allocations for lower zones can have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reserved: u64,
     pub active_anon: u64,
     pub inactive_anon: u64,
     pub active_file: u64,
