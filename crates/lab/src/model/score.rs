@@ -230,13 +230,13 @@ mod tests {
             .take_while(|above| *above >= burst)
             .collect();
         fall.extend((1..=HZ).map(|point| burst - (burst + 1.0) * point as f64 / HZ as f64));
-        let points = 60 * HZ + fall.len();
-        for point in 0..points + 200 * HZ {
+        let crossing = 60 * HZ + fall.iter().position(|above| *above < 0.0).unwrap();
+        for point in 0..crossing + 200 * HZ {
             let above = match point.checked_sub(60 * HZ) {
                 None => 2000.0,
                 Some(at) => fall.get(at).copied().unwrap_or(-1.0),
             };
-            let predicted = (points - 1 - foretold_s * HZ..points - 1).contains(&point);
+            let predicted = (crossing - foretold_s * HZ..crossing).contains(&point);
             course.push(above, false, predicted);
         }
         course

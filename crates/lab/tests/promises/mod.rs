@@ -98,7 +98,7 @@ pub fn judged(traces: &[Trace]) -> Vec<Judged> {
 }
 
 /// Fixed settings that stall as little as hotset keep more memory free than hotset does.
-fn assert_better_than_fixed(class: &str, judged: &[&Judged]) {
+pub fn assert_better_than_fixed(class: &str, judged: &[&Judged]) {
     let sum = |row: &dyn Fn(&Judged) -> (f64, f64)| {
         let all = judged.iter().map(|judged| row(judged));
         let (stall, free) = all.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
