@@ -291,14 +291,23 @@ fn bursts_that_were_learned_are_known_at_the_next_start_and_fade() {
     assert!(wanted > 20 && wanted < cap, "{wanted} of {cap}");
     let mut next = restarted(&before, 0.0);
     assert_eq!(scale_factors(&next.decide()), [wanted]);
-    assert_eq!(
-        next.decision.summary.rates.kswapd_capacity,
-        before.decision.summary.rates.kswapd_capacity
-    );
     // A night later nothing is asked for, until the first burst.
     let mut next = restarted(&before, 8.0 * 3600.0);
     assert_eq!(scale_factors(&next.decide()), []);
     next.nodes[0].free = 4_400;
     let raised = scale_factors(&next.after(0.25));
     assert!(raised.iter().any(|factor| *factor >= wanted), "{raised:?}");
+}
+
+/// The node's min was boosted, or blocks of the wanted order were missing.
+#[test]
+fn a_stall_beside_enough_free_pages_teaches_nothing() {
+    let mut machine = machine();
+    machine.decide();
+    for _ in 0..20 {
+        machine.vmstat.pgsteal_direct += 5_000;
+        machine.vmstat.allocstall += 100;
+        machine.stall_us += 100_000;
+        assert_eq!(scale_factors(&machine.after(0.25)), []);
+    }
 }

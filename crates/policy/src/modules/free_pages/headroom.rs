@@ -1,8 +1,8 @@
 //! Headroom: how many free pages the machine needs, and when it will need them.
 //!
-//! Two estimators feed one decision. Drawdowns of the past size vm.watermark_scale_factor, so that kswapd
-//! starts early enough. The forecast of demand adds a burst that no past burst resembles.
-//! docs/design/predict.md has the algorithm in full.
+//! Drawdowns of the past size vm.watermark_scale_factor, so that kswapd starts early enough. The slope of
+//! demand sets the time of the next sample, and the pages to hold above low. docs/design/predict.md has
+//! the algorithm in full.
 use super::ceiling;
 use super::correction::Correction;
 use super::gap::gap;
@@ -60,12 +60,6 @@ const RAISE: f64 = 1.1;
 const LOWER: f64 = 0.8;
 /// The factor is lowered only so many seconds after the last write.
 const LOWER_EVERY_S: f64 = 300.0;
-/// kswapd's rate until it was measured, bytes a second.
-const CAPACITY_PRIOR_BYTES: f64 = 400e6;
-/// Demand above kswapd's rate is covered for so many seconds.
-const REACTION_S: f64 = 2.0;
-/// Demand exceeds kswapd's rate, which is only roughly known, if it is so many times as high.
-const BEYOND: f64 = 1.25;
 /// Where less than half of so many seconds of demand is left above low, pages are reclaimed.
 const HOLD_S: f64 = 1.0;
 /// One request asks for at most a node's managed pages divided by this.
@@ -74,7 +68,6 @@ const MOST_AT_ONCE: f64 = 128.0;
 const LEAST: f64 = 256.0;
 
 /// The names of what is learned; the latter two after a node's name, as in `node0.burst_pages`.
-const KSWAPD: &str = "kswapd_pages_per_s";
 const BURST_AGE: &str = "burst_age_s";
 const BURST_PAGES: &str = ".burst_pages";
 const BURSTS: &str = ".bursts";
@@ -86,7 +79,7 @@ pub(crate) struct FreePages {
     depths: Vec<BlockMaxima>,
     last_burst_s: Option<f64>,
     knob: Knob,
-    /// Pages a second that kswapd was measured to free; the prior until then.
+    /// The most pages a second that kswapd was measured to free.
     capacity: f64,
     correction: Correction,
     /// Seconds until the next sample.
@@ -105,15 +98,14 @@ impl FreePages {
                 .collect(),
             last_burst_s: None,
             knob: Knob::default(),
-            capacity: CAPACITY_PRIOR_BYTES / machine.page_size as f64,
+            capacity: 0.0,
             correction: Correction::default(),
             interval_s: config.sample_near_s,
         }
     }
 
-    /// Adds the bursts of each node, their age and kswapd's rate.
+    /// Adds the bursts of each node, and their age.
     pub fn learned(&self, now_s: f64, learned: &mut Learned) {
-        learned.set(KSWAPD, self.capacity);
         let Some(last_s) = self.last_burst_s else {
             return;
         };
@@ -130,7 +122,6 @@ impl FreePages {
 
     /// Begins with the bursts that were learned `age_s` seconds ago: they fade as if the run had gone on.
     pub fn recall(&mut self, learned: &Learned, now_s: f64, age_s: f64) {
-        self.capacity = self.capacity.max(learned.get(KSWAPD).unwrap_or(0.0));
         self.last_burst_s = learned
             .get(BURST_AGE)
             .map(|burst_s| now_s - age_s - burst_s);
@@ -149,7 +140,7 @@ impl FreePages {
 
     /// Updates the state of the nodes; decides nothing.
     pub fn observe(&mut self, seen: &Observation, delta: &Delta, decision: &mut Decision) {
-        if delta.elapsed_s > 0.0 && delta.stall_s == 0.0 {
+        if delta.elapsed_s > 0.0 {
             // kswapd can free as fast as reclaim on request: the code is the same.
             let background = delta.kswapd.max(delta.proactive);
             self.capacity = self.capacity.max(background / delta.elapsed_s);
@@ -229,9 +220,7 @@ impl FreePages {
             let Some(slot) = self.slot(node.id) else {
                 continue;
             };
-            let drawdown = self.drawdown(slot, seen.now_s) * faded;
-            let ahead = self.ahead(slot, node);
-            let gap = drawdown.max(ahead) * self.correction.factor();
+            let gap = self.drawdown(slot, seen.now_s) * faded * self.correction.factor();
             deepest = deepest.max(gap);
             wanted = wanted.max(gap / node.managed.max(1) as f64 * 10_000.0);
         }
@@ -296,8 +285,8 @@ impl FreePages {
         }
     }
 
-    /// Keeps the free pages of a node just above low. A burst then finds the whole gap, and kswapd starts
-    /// with it.
+    /// Keeps the free pages of a node just above low, where bursts are known. The next burst then finds the
+    /// whole gap, and kswapd starts with it.
     fn hold(
         &mut self,
         node: &NodeObservation,
@@ -311,15 +300,14 @@ impl FreePages {
         let tracked = &self.nodes[slot];
         let floor_gap = gap(node.managed, node.watermarks.min, self.knob.floor());
         let (free, low) = (node.free as f64, node.watermarks.low as f64);
-        let needed = (self.drawdown(slot, now_s) * self.faded(now_s)).max(self.ahead(slot, node));
+        let needed = self.drawdown(slot, now_s) * self.faded(now_s);
         if needed <= floor_gap || tracked.overloaded {
             return;
         }
-        let rate = tracked
-            .slope
-            .map_or(0.0, |slope| slope.slope)
-            .clamp(0.0, self.capacity);
-        let band = (rate * HOLD_S).max(needed / 32.0);
+        let rate = tracked.slope.map_or(0.0, |slope| slope.slope).max(0.0);
+        // At most up to high, where kswapd would stop.
+        let most = node.watermarks.gap() as f64;
+        let band = (rate * HOLD_S).max(needed / 32.0).min(most);
         if free >= low + band / 2.0 {
             return;
         }
@@ -365,26 +353,6 @@ impl FreePages {
         let depths = &self.depths[slot];
         let margin = self.level.margin / (depths.count(now_s) + 1.0);
         depths.quantile(self.level.quantile) * (1.0 + margin)
-    }
-
-    /// The pages that a forecast burst takes beyond kswapd's rate, while it lasts.
-    ///
-    /// A wrong capacity makes the result larger or smaller, and suppresses no result. Below low the
-    /// burst has come: kswapd is awake, and a higher gap would only make kswapd free too much. Demand that
-    /// has not lasted for [`REACTION_S`] yet is not expected to go on.
-    fn ahead(&self, slot: usize, seen: &NodeObservation) -> f64 {
-        let node = &self.nodes[slot];
-        let lasting = node.lasted_s() >= REACTION_S;
-        match (
-            node.predicted && lasting && seen.free > seen.watermarks.low,
-            node.slope,
-        ) {
-            (true, Some(slope)) if slope.slope > BEYOND * self.capacity => {
-                let beyond = (slope.slope - self.capacity) * REACTION_S;
-                beyond.clamp(0.0, seen.managed as f64 / 10.0)
-            }
-            _ => 0.0,
-        }
     }
 
     /// The factor of the headroom by age: 1 until [`GRACE_S`] after the last burst, then fading.
