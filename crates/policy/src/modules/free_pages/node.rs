@@ -164,7 +164,7 @@ impl Node {
             .max(0.0);
         if shared.direct > 0.0 && stall_s > 0.0 {
             excursion.stall_s += stall_s;
-            // With large folios a stall of some milliseconds frees many more pages than anyone waits for.
+            // A stall of some milliseconds may free many more pages than anyone waits for.
             let waited_for = self.rate.max(0.0) * stall_s;
             excursion.direct += waited_for.min(shared.direct * (stall_s / shared.stall_s));
         }
