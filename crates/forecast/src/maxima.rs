@@ -1,5 +1,5 @@
 //! The largest value in each stretch of time.
-use crate::DecayingQuantile;
+use crate::quantile::{below, DecayingQuantile};
 
 /// The quantile of block maxima: time is cut into blocks, the largest value of each counts once, and
 /// old blocks fade. Rare and large events are not drowned by the many small ones between them. A
@@ -10,8 +10,6 @@ use crate::DecayingQuantile;
 #[derive(Clone, Debug)]
 pub struct BlockMaxima {
     past: DecayingQuantile,
-    /// Finished blocks.
-    blocks: u64,
     block_s: f64,
     /// Start of the block being built, and its largest value so far.
     block: Option<(f64, f64)>,
@@ -23,7 +21,6 @@ impl BlockMaxima {
     pub fn new(block_s: f64, half_life_s: f64) -> Self {
         BlockMaxima {
             past: DecayingQuantile::new(half_life_s),
-            blocks: 0,
             block_s,
             block: None,
         }
@@ -39,7 +36,6 @@ impl BlockMaxima {
         let age = now_s - start;
         if age >= self.block_s {
             self.past.add(now_s, largest);
-            self.blocks += 1;
             self.block = Some((now_s, value));
         } else {
             self.block = Some((start, largest.max(value)));
@@ -53,8 +49,15 @@ impl BlockMaxima {
             .max(self.block.map_or(0.0, |(_, largest)| largest))
     }
 
-    /// The number of blocks with a value, the one being built among them.
-    pub fn count(&self) -> f64 {
-        self.blocks as f64 + f64::from(u8::from(self.block.is_some()))
+    /// The weight of the blocks with a value at `now_s`. The one being built weighs 1.
+    pub fn count(&self, now_s: f64) -> f64 {
+        self.past.weight(now_s) + f64::from(u8::from(self.block.is_some()))
+    }
+
+    /// Goes on where another series ended: with its quantile and its [`BlockMaxima::count`].
+    pub fn recall(&mut self, now_s: f64, quantile: f64, count: f64) {
+        self.past
+            .add_weighted(now_s, below(quantile), (count - 1.0).max(0.0));
+        self.block = Some((now_s, quantile));
     }
 }

@@ -79,6 +79,11 @@ fn bin(value: f64) -> usize {
     ((value.log2() * STEPS_PER_OCTAVE) as usize + 1).min(BINS - 1)
 }
 
+/// A value of the highest step whose upper edge is `value` or less: of an upper edge, its own step.
+pub(crate) fn below(value: f64) -> f64 {
+    value * (1e-9 - 1.0 / STEPS_PER_OCTAVE).exp2()
+}
+
 fn edge(bin: usize) -> f64 {
     match bin {
         0 => 0.0,

@@ -46,6 +46,35 @@ fn the_same_samples_give_the_same_actions() {
 }
 
 #[test]
+fn exhaustions_of_recorded_machines_are_foretold() {
+    let folder = fixture("../recorded");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "zst"))
+        .collect();
+    files.sort();
+    let mut found = "recording,exhaustions,foreseeable,foretold,false_pct\n".to_owned();
+    for file in &files {
+        let score: Value =
+            serde_json::from_str(&text(&replay(&["--score", "--json"], file))).unwrap();
+        let fields = [
+            "exhaustions",
+            "reclaim_episodes",
+            "predicted",
+            "false_positive_pct",
+        ];
+        let numbers = fields.map(|field| score[field].to_string()).join(",");
+        found += &format!(
+            "{},{numbers}\n",
+            file.file_name().unwrap().to_str().unwrap()
+        );
+    }
+    let expected = std::fs::read_to_string(folder.join("scores.csv")).unwrap();
+    assert!(found == expected, "other scores:\n{found}");
+}
+
+#[test]
 fn each_line_of_json_begins_with_its_schema() {
     let output = replay(&["--json", "-a", "1"], &fixture("samples.jsonl.zst"));
     let text = String::from_utf8(output.stdout).unwrap();

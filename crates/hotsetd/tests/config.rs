@@ -147,7 +147,7 @@ fn every_error_has_its_file_and_line() {
 fn every_setting_arrives() {
     let folder = Folder::with(&[(
         "hotsetd.conf",
-        "dry_run = true\njournal = \"/x/j\"\nlog = \"syslog\"\n\
+        "dry_run = true\njournal = \"/x/j\"\nlearned = \"/x/l\"\nlog = \"syslog\"\n\
          [sampling]\nnear_s = 1\nfar_s = 20\n\
          [free_pages]\nmax_watermark_scale_factor = 55\nnode_reclaim = false\n\
          [fragmentation]\nenabled = false\ncompact_every_s = 5\n\
@@ -161,6 +161,7 @@ fn every_setting_arrives() {
     let config = folder.load().unwrap();
     let policy = &config.policy;
     assert!(config.dry_run && config.journal == Path::new("/x/j"));
+    assert_eq!(config.learned.as_deref(), Some(Path::new("/x/l")));
     assert_eq!((policy.sample_near_s, policy.sample_far_s), (1.0, 20.0));
     assert_eq!(policy.watermark_scale_factor_max, Some(55));
     assert!(!policy.node_reclaim && !policy.modules.fragmentation && policy.prefer_object_caching);

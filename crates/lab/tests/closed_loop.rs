@@ -3,7 +3,7 @@ mod promises;
 
 use lab::model::kernel::{Demand, Kernel, Machine};
 use lab::model::{generate, Controller, Trace};
-use promises::{assert_promises, judged, quiet, Judged, STATICS};
+use promises::{assert_better_than_fixed, assert_promises, judged, quiet, Judged, STATICS};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -139,7 +139,20 @@ fn hotset_keeps_its_promises_on_given_traces() {
         }
     });
     let traces: Vec<Trace> = traces.collect();
-    assert_promises(&traces, &["24 GB bursts", "24 GB noisy", "768 GB bursts"]);
+    let counted = assert_promises(&traces, &["24 GB bursts", "24 GB noisy", "768 GB bursts"]);
+    // The definition is frozen: no policy changes these counts.
+    assert_eq!(counted, (68, 56));
+}
+
+/// The demand of a real machine.
+#[test]
+fn hotset_is_better_than_fixed_settings_on_recorded_demand() {
+    let files = std::fs::read_dir(Path::new(FIXTURES).join("../recorded/demand")).unwrap();
+    let traces: Vec<Trace> = files
+        .map(|entry| Trace::read(&entry.unwrap().path()).unwrap())
+        .collect();
+    assert_eq!(traces.len(), 3);
+    assert_better_than_fixed("recorded", &judged(&traces).iter().collect::<Vec<_>>());
 }
 
 /// tests/long.rs judges every generated trace.

@@ -65,3 +65,24 @@ fn a_field_that_the_kernel_lacks_is_none_or_0() {
     assert!(observation.psi_memory.is_none());
     assert!(observation.dentries.is_none() && observation.inodes.is_none());
 }
+
+/// The kernel of 6.1 had just boosted its watermarks.
+#[test]
+fn watermarks_are_those_without_a_boost() {
+    let root = roots().into_iter().find(|root| root.ends_with("6.1"));
+    let sample = sampled(&root.unwrap());
+    let (node, seen) = (&sample.nodes[0], observe::node(&sample.nodes[0]));
+    assert_eq!(node.boost, 9216);
+    assert_eq!(seen.watermarks.high + 9216, node.watermarks.high);
+    assert_eq!(seen.watermarks.min + 9216, node.watermarks.min);
+    assert_eq!(seen.watermarks.gap(), node.watermarks.gap());
+}
+
+/// 21,071 pages of the zone DMA32, and all of the zone DMA.
+#[test]
+fn pages_that_lower_zones_keep_are_not_free() {
+    let root = roots().into_iter().find(|root| root.ends_with("6.18"));
+    let sample = sampled(&root.unwrap());
+    let seen = observe::node(&sample.nodes[0]);
+    assert_eq!(seen.free + 21_071 + 3_840, sample.nodes[0].free);
+}

@@ -115,7 +115,7 @@ pub struct Rates {
     pub direct: f64,
     /// Reclaimed on request.
     pub proactive: f64,
-    /// The highest rate at which kswapd was measured to free pages; the prior until then.
+    /// The highest rate at which kswapd was measured to free pages.
     pub kswapd_capacity: f64,
     /// Read again after they had been reclaimed.
     pub refaults: f64,

@@ -5,6 +5,7 @@
 //! `hotset replay` and the lab's closed loop run this very code.
 mod config;
 mod decision;
+mod learned;
 mod modules;
 mod observation;
 mod policy;
@@ -14,6 +15,7 @@ pub use config::{Config, Machine, Modules, Tunable, When};
 pub use decision::{
     Action, Decision, FreePagesForecast, NodeForecast, OrderForecast, Rates, Summary, Warning,
 };
+pub use learned::Learned;
 pub use observation::{
     Dentries, Inodes, Knobs, Meminfo, NodeObservation, Observation, Pressure, Vmstat,
 };

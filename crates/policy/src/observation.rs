@@ -26,9 +26,10 @@ pub struct NodeObservation<'a> {
     pub id: u32,
     /// Pages that the buddy allocator manages (zoneinfo's `managed`).
     pub managed: u64,
-    /// Free pages (zoneinfo's `pages free`).
+    /// Free pages (zoneinfo's `pages free`), less those that lower zones keep from most allocations
+    /// (`protection`).
     pub free: u64,
-    /// zoneinfo's `min`, `low` and `high`.
+    /// zoneinfo's `min`, `low` and `high`, less its `boost`.
     pub watermarks: Watermarks,
     /// Pages on the file LRU lists, active and inactive.
     pub file: u64,

@@ -7,7 +7,7 @@ use crate::modules::leak::Leak;
 use crate::modules::negative_dentries::NegativeDentries;
 use crate::modules::object_caching::ObjectCaching;
 use crate::modules::tunables::Tunables;
-use crate::{Config, Decision, Machine, Observation, Pressure, Rates, Vmstat};
+use crate::{Config, Decision, Learned, Machine, Observation, Pressure, Rates, Vmstat};
 
 /// All modules and their state.
 pub struct Policy {
@@ -48,6 +48,18 @@ impl Policy {
             machine,
             before: None,
         }
+    }
+
+    /// Adds to `learned` what the next policy begins with by [`Policy::recall`].
+    pub fn learned(&self, learned: &mut Learned) {
+        if let Some(before) = self.before {
+            self.free_pages.learned(before.now_s, learned);
+        }
+    }
+
+    /// Begins with what an earlier policy learned, `age_s` seconds ago.
+    pub fn recall(&mut self, learned: &Learned, now_s: f64, age_s: f64) {
+        self.free_pages.recall(learned, now_s, age_s);
     }
 
     pub fn config(&self) -> &Config {

@@ -23,6 +23,16 @@ impl Watermarks {
     pub fn gap(&self) -> u64 {
         self.high.saturating_sub(self.low)
     }
+
+    /// All three, lower by so many pages.
+    #[must_use]
+    pub fn less(&self, pages: u64) -> Watermarks {
+        Watermarks {
+            min: self.min.saturating_sub(pages),
+            low: self.low.saturating_sub(pages),
+            high: self.high.saturating_sub(pages),
+        }
+    }
 }
 
 impl Add for Watermarks {

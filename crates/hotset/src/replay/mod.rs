@@ -1,5 +1,6 @@
 //! `hotset replay`: the daemon's forecast and policy over recorded samples.
 mod action;
+mod score;
 mod text;
 
 pub use action::describe;
@@ -14,6 +15,7 @@ use kernfs::samples::{Reader, Record};
 use kernfs::Sample;
 use names::shown;
 use policy::{Decision, Machine, NodeObservation, Policy, Tunable};
+use score::Courses;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,6 +51,9 @@ pub struct ReplayArgs {
     /// Show the forecast of every sample, not only samples with an action
     #[arg(long)]
     forecast: bool,
+    /// Show how many exhaustions were foretold, in place of the actions
+    #[arg(long, conflicts_with_all = ["all", "forecast"])]
+    score: bool,
     #[arg(long, help = shell::JSON_LINES)]
     json: bool,
 }
@@ -69,6 +74,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
     let (mut start_s, mut wake_s, mut stalled_us) = (0.0, f64::NEG_INFINITY, 0);
     let (mut records, mut decisions, mut actions) = (0u64, 0u64, 0u64);
     let mut sample = Sample::default();
+    let (mut courses, mut last_s) = (Courses::default(), 0.0);
     let (input, packing) = trace::open_packed(&args.trace)?;
     shell::verbose(format!("{name}: {}, JSON Lines", packing.name()));
     let mut reader = Reader::new(input);
@@ -83,15 +89,23 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
         restored.with_context(|| format!("{name}: line {}", reader.line()))?;
         let some_us = observe::pressure(&sample).map_or(0, |pressure| pressure.some_total_us);
         let triggered = triggers(config.pressure, some_us, stalled_us);
-        if !args.all && record.t < wake_s && !triggered {
+        let skipped = !args.all && record.t < wake_s && !triggered;
+        if !skipped {
+            decide(policy, &sample, &mut decision);
+        }
+        if args.score {
+            last_s = record.t - start_s;
+            courses.take(last_s, &sample, &decision);
+        }
+        if skipped {
             continue;
         }
-        decide(policy, &sample, &mut decision);
         stalled_us = some_us;
         wake_s = record.t + decision.next_sample_s;
         decisions += 1;
         actions += decision.actions().count() as u64;
         match args.json {
+            _ if args.score => {}
             true => outln!(
                 "{}",
                 serde_json::to_string(&line(record.t, &decision, &config.policy.tunables))?
@@ -100,6 +114,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
         }
     }
     text.end()?;
+    courses.show(last_s, args.json)?;
     match (reader.cut_off(), records) {
         (true, 0) => bail!("{name}: truncated before the end of its first sample; record again"),
         (false, 0) => bail!("{name}: no samples in the file; record some with `hotset record`"),
@@ -108,7 +123,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
         )),
         (false, _) => {}
     }
-    if !args.json && !progress::is_quiet() {
+    if !args.json && !args.score && !progress::is_quiet() {
         let [samples, decisions, actions] = [
             (records, "sample"),
             (decisions, "decision"),

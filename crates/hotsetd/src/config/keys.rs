@@ -2,7 +2,7 @@
 use crate::config::check::{shortened, Checked, Contradiction, Setting};
 use crate::config::protect_keys;
 use crate::config::row::{key, Key, ANY};
-use crate::config::settings::{absolute, knob_name, parse_listen, Config};
+use crate::config::settings::{absolute, absolute_or_none, knob_name, parse_listen, Config};
 use policy::{Tunable, When};
 
 const KEYS: &[Key] = &[
@@ -13,6 +13,9 @@ const KEYS: &[Key] = &[
     key("", "dry_run", |c, s| s.store(&mut c.dry_run)),
     key("", "journal", |c, s| {
         s.store_parsed(&mut c.journal, absolute)
+    }),
+    key("", "learned", |c, s| {
+        s.store_parsed(&mut c.learned, absolute_or_none)
     }),
     key("", "aggressiveness", |c, s| {
         s.store_between(1, 3, &mut c.policy.aggressiveness)
@@ -75,10 +78,7 @@ const KEYS: &[Key] = &[
         s.store_between(500, 10_000, &mut c.pressure.window_ms)
     }),
     key("status", "socket", |c, s| {
-        s.store_parsed(&mut c.status, |path| match path {
-            "" => Ok(None),
-            path => absolute(path).map(Some),
-        })
+        s.store_parsed(&mut c.status, absolute_or_none)
     }),
     key("metrics", "listen", |c, s| {
         s.store_parsed(&mut c.metrics, parse_listen)

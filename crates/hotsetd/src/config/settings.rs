@@ -13,6 +13,8 @@ pub struct Config {
     /// The journal of originals. In `/run`: the journal must live as long as the kernel's knobs do,
     /// and a disk is slow to sync under memory pressure.
     pub journal: PathBuf,
+    /// The file of what was learned; `None`: each start learns anew. On disk: programs come again after a reboot.
+    pub learned: Option<PathBuf>,
     pub policy: policy::Config,
     pub pressure: Pressure,
     pub protect: crate::protect::Settings,
@@ -38,6 +40,7 @@ impl Default for Config {
             log: Target::Auto,
             dry_run: false,
             journal: "/run/hotset/journal".into(),
+            learned: Some("/var/lib/hotset/learned".into()),
             policy: policy::Config::default(),
             pressure: Pressure {
                 enabled: true,
@@ -70,6 +73,17 @@ pub fn parse_listen(text: &str) -> Result<Listen, String> {
         Err(_) => Err(format!(
             "{text:?} is neither ADDRESS:PORT (127.0.0.1:9477) nor unix:/path"
         )),
+    }
+}
+
+/// As [`absolute`]; an empty text is no path.
+///
+/// # Errors
+/// As [`absolute`].
+pub fn absolute_or_none(path: &str) -> Result<Option<PathBuf>, String> {
+    match path {
+        "" => Ok(None),
+        path => absolute(path).map(Some),
     }
 }
 

@@ -73,7 +73,8 @@ impl FastSampler {
                 id: node.id,
                 // Huge page pools can neither be reclaimed nor be had by anybody else.
                 managed: node.managed.saturating_sub(node.huge),
-                free: node.free,
+                // Free pages that lower zones keep are out of reach for programs, whatever the watermarks are.
+                free: node.free.saturating_sub(node.reserved),
                 watermarks: node.watermarks,
                 file: node.file(),
                 unclean: (share as u64).min(node.file()),
@@ -97,5 +98,19 @@ impl FastSampler {
             full_us: sample.psi.memory.full.map(|full| full.total_us),
             locked,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine of 24 GB. When its programs can have no page, 97 MB are still free: more than high.
+    #[test]
+    fn pages_that_lower_zones_keep_are_not_free() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/kernfs/6.18");
+        let mut fast = FastSampler::new(Path::new(root), Clock::System);
+        let free = fast.sample(true, 0, |seen| seen.nodes[0].free);
+        assert_eq!(free, Some(3_840 + 770_584 + 1_620_567 - 3_840 - 21_071));
     }
 }

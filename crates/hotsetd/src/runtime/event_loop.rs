@@ -209,6 +209,7 @@ impl Rounds<'_> {
     fn sample(&mut self, daemon: &mut Daemon) {
         startup::start_notifier(daemon);
         let mut next_s = daemon.step();
+        daemon.keep_learned();
         self.sampled_s = process::now_s();
         if let Some(interval_s) = self.notify.interval_s() {
             next_s = next_s.min(interval_s);

@@ -49,6 +49,7 @@ fn a_dry_run_changes_makes_and_removes_no_file() {
     let machine = pressed();
     // A journal and a lock that an earlier daemon left stay as well.
     machine.put("run/hotset/hotsetd.lock", "1\n");
+    machine.put("var/lib/hotset/learned", "x 1\n");
     let mut before = BTreeMap::new();
     snapshot(machine.root(), &mut before);
     let mut process = Process::start(machine.root(), &["--dry-run", "-v5"]);

@@ -6,6 +6,7 @@ mod dry_run;
 #[path = "../common/fake_process.rs"]
 mod fake_process;
 mod knob_kills;
+mod learned;
 mod lifecycle;
 #[path = "../common/memory.rs"]
 mod memory;

@@ -153,6 +153,8 @@ impl Node {
             managed: self.managed,
             free: self.free,
             watermarks: self.watermarks,
+            boost: self.boost,
+            reserved: self.reserved,
             active_anon: self.active_anon,
             inactive_anon: self.inactive_anon,
             active_file: self.active_file,
@@ -172,6 +174,8 @@ impl From<&sample::Node> for Node {
             managed: node.managed,
             free: node.free,
             watermarks: node.watermarks,
+            boost: node.boost,
+            reserved: node.reserved,
             active_anon: node.active_anon,
             inactive_anon: node.inactive_anon,
             active_file: node.active_file,
@@ -222,6 +226,12 @@ pub struct Node {
     pub free: u64,
     #[serde(flatten)]
     pub watermarks: Watermarks,
+    /// The part of each watermark that is a boost after a fallback of the buddy allocator.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub boost: u64,
+    /// The part of `free` that only allocations for lower zones can have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reserved: u64,
     pub active_anon: u64,
     pub inactive_anon: u64,
     pub active_file: u64,
@@ -233,6 +243,10 @@ pub struct Node {
     /// Pages reclaimed since boot by anyone, where the kernel counts them by node (7.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stolen: Option<u64>,
+}
+
+fn is_zero(pages: &u64) -> bool {
+    *pages == 0
 }
 
 /// `some` and `full` of one file of /proc/pressure.

@@ -66,6 +66,9 @@ pub struct Node {
     pub free: u64,
     pub watermarks: Watermarks,
     pub boost: u64,
+    /// Free pages of lower zones that are kept from allocations that could come from a higher one
+    /// (vm.lowmem_reserve_ratio).
+    pub reserved: u64,
     pub active_anon: u64,
     pub inactive_anon: u64,
     pub active_file: u64,
@@ -133,11 +136,13 @@ impl Sample {
             let node = node_of(&mut self.nodes, zone.node);
             node.zones += 1;
             node.watermarks += zone.watermarks;
+            let kept = zone.protection().last().copied().unwrap_or(0);
             for (sum, pages) in [
                 (&mut node.present, zone.present),
                 (&mut node.managed, zone.managed),
                 (&mut node.free, zone.free),
                 (&mut node.boost, zone.boost),
+                (&mut node.reserved, zone.free.min(kept)),
             ] {
                 *sum = sum.saturating_add(pages);
             }

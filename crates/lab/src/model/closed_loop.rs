@@ -4,7 +4,8 @@ use super::controller::Controller;
 use super::demand::{Trace, ROW_S};
 use super::kernel::Kernel;
 use super::observer::{Observer, Settings};
-use super::score::{Forecasts, Score};
+use super::open_loop::open_loop;
+use super::score::Score;
 use policy::{Action, Decision};
 use serde::Serialize;
 
@@ -76,7 +77,7 @@ pub fn run(
         levels.add(&kernel);
     }
     let score = match controller {
-        Controller::Hotset(level) => Some(Forecasts::open_loop(trace, level, settings).score()),
+        Controller::Hotset(level) => Some(open_loop(trace, level, settings).score()),
         _ => None,
     };
     row(trace, controller, &kernel, &levels, daemon.as_ref(), score)

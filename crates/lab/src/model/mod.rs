@@ -4,7 +4,7 @@
 //! * [`kernel`] is the model of one memory node.
 //! * [`controller`] names the controllers; [`closed_loop`] runs a trace under one and sums up.
 //! * [`observer`] shows the model to the policy.
-//! * [`score`] compares the policy's forecasts with those of a straight line.
+//! * [`open_loop`] has the policy forecast and not act; [`score`] scores the forecasts.
 pub mod closed_loop;
 mod constants;
 pub mod controller;
@@ -12,6 +12,7 @@ pub mod demand;
 pub mod generate;
 pub mod kernel;
 pub mod observer;
+pub mod open_loop;
 pub mod score;
 
 pub use closed_loop::{run, Row};

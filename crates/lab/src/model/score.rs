@@ -1,21 +1,17 @@
-//! Scores the policy's forecasts against those of a straight line.
+//! Scores forecasts of exhaustion by the definition in docs/design/predict.md, which is frozen.
 //!
-//! The score is measured in the open loop: the policy observes the trace under the kernel's default, and
-//! its actions are not carried out. Where the policy acts, the forecast crossing never comes.
-use super::constants::{DEFAULT_WSF, STEP_S, WINDOW_S};
-use super::demand::Trace;
-use super::kernel::Kernel;
-use super::observer::{Observer, Settings};
-use policy::Decision;
+//! The score is measured in the open loop: the policy observes, and its actions are not carried out.
+//! Where the policy acts, the forecast crossing never comes.
 use serde::Serialize;
 
 /// The forecast's score.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Score {
-    /// Exhaustions that a straight line forecasts, as [`Forecasts::score`] tests. Free pages are exhausted
-    /// when they fall below kswapd's high watermark.
+    /// Falls below kswapd's high watermark from well above it.
+    pub exhaustions: usize,
+    /// The foreseeable ones among them.
     pub reclaim_episodes: usize,
-    /// Those of these exhaustions that the policy forecast.
+    /// Those of the foreseeable ones that the policy forecast.
     pub predicted: usize,
     /// The share of the seconds outside of crossings in which the policy forecast a crossing, in percent.
     pub false_positive_pct: f64,
@@ -25,92 +21,79 @@ pub struct Score {
     pub leads_s: Vec<f64>,
 }
 
-/// Free pages and the policy's forecasts, ten times a second, while no controller acts.
-pub struct Forecasts {
-    free: Vec<f64>,
-    /// Whether kswapd woke in this tenth. It may have refilled free pages within the tenth.
+/// A node's free pages and the policy's forecasts, [`HZ`] times a second, while no controller acts.
+pub struct Course {
+    /// Free pages above the high watermark.
+    above: Vec<f64>,
+    /// Whether kswapd woke since the last point. It may have refilled free pages meanwhile.
     woke: Vec<bool>,
     predicted: Vec<bool>,
     managed: f64,
-    high: f64,
 }
 
 /// A stay of the free pages below the high watermark.
 struct Stay {
     crossing: usize,
     end: usize,
-    /// Whether the free pages stood well above before. They did not where the trace begins in the stay.
+    /// Whether the free pages stood well above before. They did not where the course begins in the stay.
     ahead: bool,
 }
 
 /// Points a second.
-const HZ: usize = 10;
+pub const HZ: usize = 10;
 /// The share of the managed pages by which free pages must stand above high before a crossing counts.
-const RECOVERED: f64 = 0.01;
-/// The lengths in seconds of the parts of the fall through which lines are drawn. A line ends a fifth
-/// of its length before the crossing. A noisy fall shows only over a longer part.
-const LINES_S: [usize; 4] = [10, 30, 60, 120];
-/// The factor by which the last second of a burst falls faster than the seconds before.
-const BURST: f64 = 5.0;
+pub const RECOVERED: f64 = 0.01;
+/// The lengths in seconds of the parts of the fall through which lines are drawn.
+pub const LINES_S: [usize; 4] = [10, 30, 60, 120];
+/// A line ends so large a part of its length before the crossing, and is at least as long.
+pub const LINE_END: usize = 5;
 /// A line must meet the high watermark within this factor of the real time to the crossing.
-const FACTOR: f64 = 3.0;
-/// The trace's last seconds: a forecast there may be about the time after the trace's end.
-const UNKNOWN_S: usize = 60;
+pub const FACTOR: f64 = 3.0;
+/// The factor by which the last second of a burst falls faster than the seconds before.
+pub const BURST: f64 = 5.0;
+/// The seconds before the last one that a burst is compared with, and the last one.
+pub const BURST_S: usize = 10;
 /// The seconds before a crossing in which a forecast of it is no false alarm.
-const FORETELLING_S: usize = 120;
+pub const FORETELLING_S: usize = 120;
+/// The course's last seconds: a forecast there may be about the time after its end.
+pub const UNKNOWN_S: usize = 60;
 
-impl Forecasts {
-    /// Runs the trace under the kernel's default while the policy observes.
-    pub fn open_loop(trace: &Trace, level: u8, settings: &Settings) -> Self {
-        let mut kernel = Kernel::new(
-            trace.machine,
-            trace.free,
-            trace.cache,
-            trace.phi,
-            DEFAULT_WSF,
-        );
-        let mut observer = Observer::new(level, settings);
-        let mut decision = Decision::default();
-        let (mut wake_s, mut stalled_s, mut predicted) = (0.0, 0.0, false);
-        let mut forecasts = Forecasts {
-            free: Vec::with_capacity(trace.rows.len()),
-            woke: Vec::with_capacity(trace.rows.len()),
-            predicted: Vec::with_capacity(trace.rows.len()),
-            managed: trace.machine.managed,
-            high: kernel.high,
-        };
-        for (index, demand) in trace.rows.iter().enumerate() {
-            let wakes = kernel.kswapd_wakes;
-            for step in 0..HZ {
-                let now_s = (index * HZ + step) as f64 * STEP_S;
-                if now_s + 1e-9 >= wake_s || kernel.stall_s - stalled_s >= WINDOW_S {
-                    observer.sample(now_s, &kernel, &mut decision);
-                    predicted = decision.summary.nodes.iter().any(|node| node.predicted);
-                    wake_s = now_s + decision.next_sample_s;
-                    stalled_s = kernel.stall_s;
-                }
-                kernel.step(STEP_S, *demand);
-            }
-            forecasts.free.push(kernel.free);
-            forecasts.woke.push(kernel.kswapd_wakes > wakes);
-            forecasts.predicted.push(predicted);
+impl Course {
+    /// A course without points of a node with so many managed pages.
+    pub fn new(managed: f64) -> Self {
+        Course {
+            above: Vec::new(),
+            woke: Vec::new(),
+            predicted: Vec::new(),
+            managed,
         }
-        forecasts
+    }
+
+    /// Adds a point. `above`: free pages less the high watermark.
+    pub fn push(&mut self, above: f64, woke: bool, predicted: bool) {
+        self.above.push(above);
+        self.woke.push(woke);
+        self.predicted.push(predicted);
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.above.len()
     }
 
     /// The stays below high: each from its crossing until the free pages have recovered.
     fn stays(&self) -> Vec<Stay> {
-        let recovered = self.high + RECOVERED * self.managed;
+        let recovered = RECOVERED * self.managed;
         let mut stays = Vec::new();
         let mut armed = false;
         let mut index = 0;
-        while index < self.free.len() {
-            if self.free[index] >= recovered {
+        while index < self.above.len() {
+            if self.above[index] >= recovered {
                 armed = true;
-            } else if self.woke[index] || self.free[index] < self.high {
-                let end = (index..self.free.len())
-                    .find(|&at| self.free[at] >= recovered)
-                    .unwrap_or(self.free.len());
+            } else if self.woke[index] || self.above[index] < 0.0 {
+                let end = (index..self.above.len())
+                    .find(|&at| self.above[at] >= recovered)
+                    .unwrap_or(self.above.len());
                 stays.push(Stay {
                     crossing: index,
                     end,
@@ -130,19 +113,20 @@ impl Forecasts {
     fn predictable(&self, crossing: usize, since: usize) -> bool {
         // A burst: the last second takes five times as much as each of the seconds before.
         let at = |seconds: usize| crossing.saturating_sub(seconds * HZ).max(since);
-        let (start, last) = (at(10), at(1));
-        let each = (self.free[start] - self.free[last]) * HZ as f64 / (last - start).max(1) as f64;
-        if self.free[last] - self.free[crossing] > BURST * each {
+        let (start, last) = (at(BURST_S), at(1));
+        let each =
+            (self.above[start] - self.above[last]) * HZ as f64 / (last - start).max(1) as f64;
+        if self.above[last] - self.above[crossing] > BURST * each {
             return false;
         }
         LINES_S.iter().any(|&line_s| {
-            let end = crossing.saturating_sub(line_s * HZ / 5);
+            let end = crossing.saturating_sub(line_s * HZ / LINE_END);
             let start = end.saturating_sub(line_s * HZ).max(since);
-            if end < start + line_s * HZ / 5 {
+            if end < start + line_s * HZ / LINE_END {
                 return false;
             }
-            let fall = (self.free[start] - self.free[end]) / (end - start) as f64;
-            let steps = (self.free[end] - self.high) / fall;
+            let fall = (self.above[start] - self.above[end]) / (end - start) as f64;
+            let steps = self.above[end] / fall;
             let real = (crossing - end) as f64;
             fall > 0.0 && steps <= real * FACTOR && steps >= real / FACTOR
         })
@@ -151,8 +135,8 @@ impl Forecasts {
     /// Counts the crossings, the forecast crossings, and false alarms.
     pub fn score(&self) -> Score {
         let stays = self.stays();
-        let (mut episodes, mut leads) = (0, Vec::new());
-        let mut inside = vec![false; self.free.len()];
+        let (mut exhaustions, mut episodes, mut leads) = (0, 0, Vec::new());
+        let mut inside = vec![false; self.above.len()];
         let mut since = 0;
         for &Stay {
             crossing,
@@ -165,8 +149,9 @@ impl Forecasts {
             // The fall starts at the highest point since the last stay.
             let top = (since..crossing)
                 .rev()
-                .max_by(|&a, &b| self.free[a].total_cmp(&self.free[b]))
+                .max_by(|&a, &b| self.above[a].total_cmp(&self.above[b]))
                 .unwrap_or(since);
+            exhaustions += usize::from(armed);
             if armed && self.predictable(crossing, top) {
                 episodes += 1;
                 // The forecast must stand without a break until the crossing.
@@ -183,6 +168,7 @@ impl Forecasts {
         let predicted = leads.len();
         leads.sort_unstable_by(f64::total_cmp);
         Score {
+            exhaustions,
             reclaim_episodes: episodes,
             predicted,
             false_positive_pct: self.false_positive_pct(&inside),
@@ -195,7 +181,7 @@ impl Forecasts {
     /// The share of seconds outside of crossings in which a crossing was forecast, in percent.
     fn false_positive_pct(&self, inside: &[bool]) -> f64 {
         // Whether the trace's last forecasts are right is unknown.
-        let known = self.free.len().saturating_sub(UNKNOWN_S * HZ);
+        let known = self.above.len().saturating_sub(UNKNOWN_S * HZ);
         let seconds = (0..known).step_by(HZ).filter(|&at| !inside[at]);
         let (mut all, mut wrong) = (0u32, 0u32);
         for at in seconds {
@@ -206,5 +192,64 @@ impl Forecasts {
             0 => 0.0,
             _ => (1e4 * f64::from(wrong) / f64::from(all)).round() / 100.0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition is frozen. Where a number has to change, all earlier counts are void.
+    #[test]
+    fn the_numbers_are_those_of_the_document() {
+        let document = include_str!("../../../../docs/design/predict.md");
+        let lines = LINES_S.map(|line_s| line_s.to_string()).join(", ");
+        let rows = [
+            ("HZ", HZ.to_string()),
+            ("RECOVERED", RECOVERED.to_string()),
+            ("LINES_S", lines),
+            ("LINE_END", LINE_END.to_string()),
+            ("FACTOR", FACTOR.to_string()),
+            ("BURST", BURST.to_string()),
+            ("BURST_S", BURST_S.to_string()),
+            ("FORETELLING_S", FORETELLING_S.to_string()),
+            ("UNKNOWN_S", UNKNOWN_S.to_string()),
+        ];
+        for (name, value) in rows {
+            let row = format!("| `{name}` | {value} | ");
+            assert_eq!(document.matches(&row).count(), 1, "{row}");
+        }
+    }
+
+    /// A node of 10,000 pages that falls by `each` pages a second, from 2000 above high, after a minute.
+    /// `burst`: pages that the last second before the crossing takes.
+    fn course(each: f64, burst: f64, foretold_s: usize) -> Course {
+        let mut course = Course::new(10_000.0);
+        let mut fall: Vec<f64> = (0..)
+            .map(|point| 2000.0 - each * f64::from(point) / HZ as f64)
+            .take_while(|above| *above >= burst)
+            .collect();
+        fall.extend((1..=HZ).map(|point| burst - (burst + 1.0) * point as f64 / HZ as f64));
+        let crossing = 60 * HZ + fall.iter().position(|above| *above < 0.0).unwrap();
+        for point in 0..crossing + 200 * HZ {
+            let above = match point.checked_sub(60 * HZ) {
+                None => 2000.0,
+                Some(at) => fall.get(at).copied().unwrap_or(-1.0),
+            };
+            let predicted = (crossing - foretold_s * HZ..crossing).contains(&point);
+            course.push(above, false, predicted);
+        }
+        course
+    }
+
+    #[test]
+    fn a_steady_fall_is_foreseeable_and_a_burst_is_not() {
+        let steady = course(40.0, 0.0, 20).score();
+        let counts = |score: &Score| (score.exhaustions, score.reclaim_episodes, score.predicted);
+        assert_eq!(counts(&steady), (1, 1, 1));
+        assert_eq!(steady.leads_s, [20.0]);
+        assert_eq!(steady.false_positive_pct, 0.0);
+        assert_eq!(counts(&course(40.0, 0.0, 0).score()), (1, 1, 0));
+        assert_eq!(counts(&course(40.0, 1000.0, 0).score()), (1, 0, 0));
     }
 }

@@ -98,7 +98,7 @@ pub fn judged(traces: &[Trace]) -> Vec<Judged> {
 }
 
 /// Fixed settings that stall as little as hotset keep more memory free than hotset does.
-fn assert_better_than_fixed(class: &str, judged: &[&Judged]) {
+pub fn assert_better_than_fixed(class: &str, judged: &[&Judged]) {
     let sum = |row: &dyn Fn(&Judged) -> (f64, f64)| {
         let all = judged.iter().map(|judged| row(judged));
         let (stall, free) = all.fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
@@ -115,11 +115,13 @@ fn assert_better_than_fixed(class: &str, judged: &[&Judged]) {
     );
 }
 
-/// Hotset forecasts 28 of 29 of the exhaustions that a straight line forecasts, with few false alarms.
-fn assert_forecasts(judged: &[Judged]) {
+/// Hotset forecasts 28 of 29 of the foreseeable exhaustions, with few false alarms. Returns the number of exhaustions,
+/// and of the foreseeable ones.
+fn assert_forecasts(judged: &[Judged]) -> (usize, usize) {
     let scores = judged.iter().map(|one| one.hotset.score.as_ref().unwrap());
-    let (mut episodes, mut predicted, mut false_pct) = (0, 0, 0.0);
+    let (mut exhaustions, mut episodes, mut predicted, mut false_pct) = (0, 0, 0, 0.0);
     for score in scores {
+        exhaustions += score.exhaustions;
         episodes += score.reclaim_episodes;
         predicted += score.predicted;
         false_pct += score.false_positive_pct / judged.len() as f64;
@@ -127,10 +129,12 @@ fn assert_forecasts(judged: &[Judged]) {
     assert!(predicted * 29 >= episodes * 28, "{predicted} of {episodes}");
     assert!(episodes >= 20, "{episodes}");
     assert!(false_pct <= 4.0, "{false_pct}");
+    (exhaustions, episodes)
 }
 
-/// Asserts all promises on `traces` together. The traces belong to exactly these `classes`.
-pub fn assert_promises(traces: &[Trace], classes: &[&str]) {
+/// Asserts all promises on `traces` together. The traces belong to exactly these `classes`. Returns the number of
+/// exhaustions, and of the foreseeable ones.
+pub fn assert_promises(traces: &[Trace], classes: &[&str]) -> (usize, usize) {
     let judged = judged(traces);
     judged.iter().for_each(Judged::assert_harmless);
     let found: BTreeSet<&str> = judged.iter().filter_map(Judged::class).collect();
@@ -139,5 +143,5 @@ pub fn assert_promises(traces: &[Trace], classes: &[&str]) {
         let of_class = judged.iter().filter(|one| one.class() == Some(class));
         assert_better_than_fixed(class, &of_class.collect::<Vec<_>>());
     }
-    assert_forecasts(&judged);
+    assert_forecasts(&judged)
 }

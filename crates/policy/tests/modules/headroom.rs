@@ -1,6 +1,6 @@
 //! The size of the headroom: vm.watermark_scale_factor.
 use super::machine::{blocks, machine, scale_factors, TestMachine};
-use policy::{Action, Config, Machine, Warning};
+use policy::{Action, Config, Learned, Machine, Warning};
 
 #[test]
 fn a_stall_below_min_raises_the_factor_before_any_reclaim() {
@@ -259,5 +259,55 @@ fn a_reason_to_reclaim_has_no_negative_number() {
             assert!(why.contains(wanted), "{why}");
             assert!(!why.contains(" -"), "{why}");
         }
+    }
+}
+
+/// The machine after a restart, `age_s` seconds later.
+fn restarted(before: &TestMachine, age_s: f64) -> TestMachine {
+    let mut learned = Learned::default();
+    before.policy.learned(&mut learned);
+    let mut after = machine();
+    after.policy.recall(&learned, after.now_s, age_s);
+    after
+}
+
+#[test]
+fn bursts_that_were_learned_are_known_at_the_next_start_and_fade() {
+    let mut before = machine();
+    before.obey = false;
+    before.nodes[0].watermarks.low = 8_000;
+    before.decide();
+    for burst in 0..60 {
+        before.nodes[0].free = 5_000 - 20 * burst;
+        before.after(0.25);
+        before.nodes[0].free = 500_000;
+        before.after(15.0);
+    }
+    before.after(1.0);
+    let (wanted, cap) = (
+        before.decision.summary.free_pages.wanted,
+        before.decision.summary.free_pages.cap,
+    );
+    assert!(wanted > 20 && wanted < cap, "{wanted} of {cap}");
+    let mut next = restarted(&before, 0.0);
+    assert_eq!(scale_factors(&next.decide()), [wanted]);
+    // A night later nothing is asked for, until the first burst.
+    let mut next = restarted(&before, 8.0 * 3600.0);
+    assert_eq!(scale_factors(&next.decide()), []);
+    next.nodes[0].free = 4_400;
+    let raised = scale_factors(&next.after(0.25));
+    assert!(raised.iter().any(|factor| *factor >= wanted), "{raised:?}");
+}
+
+/// The node's min was boosted, or blocks of the wanted order were missing.
+#[test]
+fn a_stall_beside_enough_free_pages_teaches_nothing() {
+    let mut machine = machine();
+    machine.decide();
+    for _ in 0..20 {
+        machine.vmstat.pgsteal_direct += 5_000;
+        machine.vmstat.allocstall += 100;
+        machine.stall_us += 100_000;
+        assert_eq!(scale_factors(&machine.after(0.25)), []);
     }
 }

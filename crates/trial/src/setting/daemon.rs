@@ -1,7 +1,7 @@
 //! hotsetd of a trial: its program, its configuration, and whether another one runs.
 //!
-//! The trial's hotsetd has the administrator's configuration. A last file sets the trial's own journal and socket, and
-//! the lines of the command line.
+//! The trial's hotsetd has the administrator's configuration. A last file sets the trial's own journal and socket, no
+//! file of what was learned, and the lines of the command line.
 use anyhow::{bail, Context, Result};
 use hotsetd::config::file;
 use kernfs::Root;
@@ -9,7 +9,14 @@ use names::shown;
 use std::path::{Path, PathBuf};
 
 /// Settings that a trial sets itself.
-const OWN: [&str; 5] = ["journal", "log", "dry_run", "status.socket", "verbosity"];
+const OWN: [&str; 6] = [
+    "journal",
+    "learned",
+    "log",
+    "dry_run",
+    "status.socket",
+    "verbosity",
+];
 /// The name of the last of the configuration's files: `~` comes after all letters.
 const LAST: &str = "~trial.conf";
 
@@ -151,7 +158,7 @@ pub fn configure(root: &Root, folder: &Path, inside: &Path, lines: &[String]) ->
     let own = Files::of(inside);
     let quoted = |path: &Path| toml::Value::String(path.to_string_lossy().into_owned()).to_string();
     let mut text = format!(
-        "journal = {}\nstatus.socket = {}\n",
+        "journal = {}\nlearned = \"\"\nstatus.socket = {}\n",
         quoted(&own.journal),
         quoted(&own.socket)
     );

@@ -11,6 +11,7 @@ use crate::observe::observation::Observer;
 use crate::os::clock::Clock;
 use crate::os::process;
 use crate::protect::{self, Guard};
+use crate::runtime::learned_file::LearnedFile;
 use crate::runtime::restore::open_knobs;
 use crate::telemetry::forecast::log_forecast;
 use crate::telemetry::log::{condition, Level, Log};
@@ -52,6 +53,7 @@ pub struct Daemon {
     /// `None`: protection is off.
     guard: Option<Guard>,
     pretended: PretendedKnobs,
+    learned: LearnedFile,
 }
 
 impl Daemon {
@@ -96,9 +98,12 @@ impl Daemon {
         sample.t = clock.sample_s(sample.t);
         let found = sampler.machine();
         let machine = machine::find(root, &found.release, found.page_size, &sample);
+        let learned = LearnedFile::open(root, &config, machine.page_size, &sample, &mut log);
+        let mut policy = Policy::new(config.policy.clone(), machine);
+        policy.recall(&learned.numbers, sample.t, learned.age_s(clock.unix_s()));
         let mut daemon = Daemon {
             root: root.to_owned(),
-            policy: Policy::new(config.policy.clone(), machine),
+            policy,
             config,
             log,
             sampler,
@@ -112,6 +117,7 @@ impl Daemon {
             clock,
             guard: None,
             pretended: PretendedKnobs::default(),
+            learned,
         };
         daemon.log_lost_files();
         daemon.open_guard();
@@ -254,6 +260,7 @@ impl Daemon {
         self.config.dry_run = old.dry_run;
         for (section, changed) in [
             ("journal", self.config.journal != old.journal),
+            ("learned", self.config.learned != old.learned),
             ("status", self.config.status != old.status),
             ("metrics", self.config.metrics != old.metrics),
             ("log", self.config.log != old.log),
@@ -278,7 +285,22 @@ impl Daemon {
         give_back(&mut self.knobs, &mut self.log);
         self.pretended = PretendedKnobs::default();
         self.renew_guard();
+        self.policy.learned(&mut self.learned.numbers);
         self.policy = Policy::new(self.config.policy.clone(), self.machine);
+        let learned = &self.learned.numbers;
+        self.policy.recall(learned, self.sample.t, 0.0);
+    }
+
+    /// Writes what was learned, every ten minutes and while nothing stalls or is about to be killed. A thread
+    /// writes, since a disk may be slow.
+    pub fn keep_learned(&mut self) {
+        let now_s = self.clock.now_s();
+        let pressed = self.guard.as_ref().is_some_and(Guard::is_pressed);
+        let stalls = self.decision.summary.rates.allocstall > 0.0;
+        if self.learned.is_due(now_s) && !pressed && !stalls {
+            self.policy.learned(&mut self.learned.numbers);
+            self.learned.write_aside(now_s, self.clock.unix_s());
+        }
     }
 
     fn now(&self) -> Now {
@@ -291,7 +313,13 @@ impl Daemon {
     /// Gives every knob back. Returns whether all could be given back.
     pub fn stop(&mut self) -> bool {
         self.stop_guard();
-        give_back(&mut self.knobs, &mut self.log)
+        let all = give_back(&mut self.knobs, &mut self.log);
+        self.policy.learned(&mut self.learned.numbers);
+        if let Err(error) = self.learned.write(self.clock.unix_s()) {
+            let text = format_args!("what was learned is lost: {error}");
+            self.log.line(Level::Warning, "learned", text);
+        }
+        all
     }
 
     pub fn config(&self) -> &Config {

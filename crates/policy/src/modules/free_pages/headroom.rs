@@ -1,8 +1,8 @@
 //! Headroom: how many free pages the machine needs, and when it will need them.
 //!
-//! Two estimators feed one decision. Drawdowns of the past size vm.watermark_scale_factor, so that kswapd
-//! starts early enough. The forecast of demand adds a burst that no past burst resembles.
-//! docs/design/predict.md has the algorithm in full.
+//! Drawdowns of the past size vm.watermark_scale_factor, so that kswapd starts early enough. The slope of
+//! demand sets the time of the next sample, and the pages to hold above low. docs/design/predict.md has
+//! the algorithm in full.
 use super::ceiling;
 use super::correction::Correction;
 use super::gap::gap;
@@ -11,7 +11,7 @@ use crate::modules::free_pages::node::{Node, Shared};
 use crate::modules::knob::{Knob, Owner};
 use crate::modules::kswapd;
 use crate::{
-    Action, Config, Decision, Machine, NodeForecast, NodeObservation, Observation, Warning,
+    Action, Config, Decision, Learned, Machine, NodeForecast, NodeObservation, Observation, Warning,
 };
 use forecast::BlockMaxima;
 
@@ -60,18 +60,17 @@ const RAISE: f64 = 1.1;
 const LOWER: f64 = 0.8;
 /// The factor is lowered only so many seconds after the last write.
 const LOWER_EVERY_S: f64 = 300.0;
-/// kswapd's rate until it was measured, bytes a second.
-const CAPACITY_PRIOR_BYTES: f64 = 400e6;
-/// Demand above kswapd's rate is covered for so many seconds.
-const REACTION_S: f64 = 2.0;
-/// Demand exceeds kswapd's rate, which is only roughly known, if it is so many times as high.
-const BEYOND: f64 = 1.25;
 /// Where less than half of so many seconds of demand is left above low, pages are reclaimed.
 const HOLD_S: f64 = 1.0;
 /// One request asks for at most a node's managed pages divided by this.
 const MOST_AT_ONCE: f64 = 128.0;
 /// Fewer pages are not asked for.
 const LEAST: f64 = 256.0;
+
+/// The names of what is learned; the latter two after a node's name, as in `node0.burst_pages`.
+const BURST_AGE: &str = "burst_age_s";
+const BURST_PAGES: &str = ".burst_pages";
+const BURSTS: &str = ".bursts";
 
 /// Sizes the headroom of all nodes.
 pub(crate) struct FreePages {
@@ -80,7 +79,7 @@ pub(crate) struct FreePages {
     depths: Vec<BlockMaxima>,
     last_burst_s: Option<f64>,
     knob: Knob,
-    /// Pages a second that kswapd was measured to free; the prior until then.
+    /// The most pages a second that kswapd was measured to free.
     capacity: f64,
     correction: Correction,
     /// Seconds until the next sample.
@@ -99,15 +98,49 @@ impl FreePages {
                 .collect(),
             last_burst_s: None,
             knob: Knob::default(),
-            capacity: CAPACITY_PRIOR_BYTES / machine.page_size as f64,
+            capacity: 0.0,
             correction: Correction::default(),
             interval_s: config.sample_near_s,
         }
     }
 
+    /// Adds the bursts of each node, and their age.
+    pub fn learned(&self, now_s: f64, learned: &mut Learned) {
+        let Some(last_s) = self.last_burst_s else {
+            return;
+        };
+        learned.set(BURST_AGE, now_s - last_s);
+        for (node, depths) in self.nodes.iter().zip(&self.depths) {
+            let bursts = depths.count(now_s);
+            if bursts > 0.0 {
+                let depth = depths.quantile(self.level.quantile);
+                learned.set(format!("node{}{BURST_PAGES}", node.id), depth);
+                learned.set(format!("node{}{BURSTS}", node.id), bursts);
+            }
+        }
+    }
+
+    /// Begins with the bursts that were learned `age_s` seconds ago: they fade as if the run had gone on.
+    pub fn recall(&mut self, learned: &Learned, now_s: f64, age_s: f64) {
+        self.last_burst_s = learned
+            .get(BURST_AGE)
+            .map(|burst_s| now_s - age_s - burst_s);
+        for (name, depth) in learned.iter() {
+            let Some(node) = name.strip_suffix(BURST_PAGES) else {
+                continue;
+            };
+            let id = node.strip_prefix("node").and_then(|id| id.parse().ok());
+            if let Some(slot) = id.and_then(|id| self.slot(id)) {
+                let bursts = learned.get(&format!("{node}{BURSTS}")).unwrap_or(1.0);
+                let bursts = bursts * (-age_s / HALF_LIFE_S).exp2();
+                self.depths[slot].recall(now_s, depth, bursts);
+            }
+        }
+    }
+
     /// Updates the state of the nodes; decides nothing.
     pub fn observe(&mut self, seen: &Observation, delta: &Delta, decision: &mut Decision) {
-        if delta.elapsed_s > 0.0 && delta.stall_s == 0.0 {
+        if delta.elapsed_s > 0.0 {
             // kswapd can free as fast as reclaim on request: the code is the same.
             let background = delta.kswapd.max(delta.proactive);
             self.capacity = self.capacity.max(background / delta.elapsed_s);
@@ -187,9 +220,7 @@ impl FreePages {
             let Some(slot) = self.slot(node.id) else {
                 continue;
             };
-            let drawdown = self.drawdown(slot) * faded;
-            let ahead = self.ahead(slot, node);
-            let gap = drawdown.max(ahead) * self.correction.factor();
+            let gap = self.drawdown(slot, seen.now_s) * faded * self.correction.factor();
             deepest = deepest.max(gap);
             wanted = wanted.max(gap / node.managed.max(1) as f64 * 10_000.0);
         }
@@ -213,7 +244,7 @@ impl FreePages {
                 if kswapd::has_given_up(node, delta) && !overloaded {
                     kswapd::bring_back(node, seen, delta, machine, decision);
                 } else {
-                    self.hold(node, machine, faded, decision);
+                    self.hold(node, machine, seen.now_s, decision);
                 }
             }
         }
@@ -254,13 +285,13 @@ impl FreePages {
         }
     }
 
-    /// Keeps the free pages of a node just above low. A burst then finds the whole gap, and kswapd starts
-    /// with it.
+    /// Keeps the free pages of a node just above low, where bursts are known. The next burst then finds the
+    /// whole gap, and kswapd starts with it.
     fn hold(
         &mut self,
         node: &NodeObservation,
         machine: &Machine,
-        faded: f64,
+        now_s: f64,
         decision: &mut Decision,
     ) {
         let Some(slot) = self.slot(node.id) else {
@@ -269,15 +300,14 @@ impl FreePages {
         let tracked = &self.nodes[slot];
         let floor_gap = gap(node.managed, node.watermarks.min, self.knob.floor());
         let (free, low) = (node.free as f64, node.watermarks.low as f64);
-        let needed = (self.drawdown(slot) * faded).max(self.ahead(slot, node));
+        let needed = self.drawdown(slot, now_s) * self.faded(now_s);
         if needed <= floor_gap || tracked.overloaded {
             return;
         }
-        let rate = tracked
-            .slope
-            .map_or(0.0, |slope| slope.slope)
-            .clamp(0.0, self.capacity);
-        let band = (rate * HOLD_S).max(needed / 32.0);
+        let rate = tracked.slope.map_or(0.0, |slope| slope.slope).max(0.0);
+        // At most up to high, where kswapd would stop.
+        let most = node.watermarks.gap() as f64;
+        let band = (rate * HOLD_S).max(needed / 32.0).min(most);
         if free >= low + band / 2.0 {
             return;
         }
@@ -319,29 +349,10 @@ impl FreePages {
     }
 
     /// The drawdown to be ready for, from past bursts. Pages.
-    fn drawdown(&self, slot: usize) -> f64 {
+    fn drawdown(&self, slot: usize, now_s: f64) -> f64 {
         let depths = &self.depths[slot];
-        depths.quantile(self.level.quantile) * (1.0 + self.level.margin / (depths.count() + 1.0))
-    }
-
-    /// The pages that a forecast burst takes beyond kswapd's rate, while it lasts.
-    ///
-    /// A wrong capacity makes the result larger or smaller, and suppresses no result. Below low the
-    /// burst has come: kswapd is awake, and a higher gap would only make kswapd free too much. Demand that
-    /// has not lasted for [`REACTION_S`] yet is not expected to go on.
-    fn ahead(&self, slot: usize, seen: &NodeObservation) -> f64 {
-        let node = &self.nodes[slot];
-        let lasting = node.lasted_s() >= REACTION_S;
-        match (
-            node.predicted && lasting && seen.free > seen.watermarks.low,
-            node.slope,
-        ) {
-            (true, Some(slope)) if slope.slope > BEYOND * self.capacity => {
-                let beyond = (slope.slope - self.capacity) * REACTION_S;
-                beyond.clamp(0.0, seen.managed as f64 / 10.0)
-            }
-            _ => 0.0,
-        }
+        let margin = self.level.margin / (depths.count(now_s) + 1.0);
+        depths.quantile(self.level.quantile) * (1.0 + margin)
     }
 
     /// The factor of the headroom by age: 1 until [`GRACE_S`] after the last burst, then fading.

@@ -95,15 +95,11 @@ impl Node {
         self.rate = self.demand.rate(0).unwrap_or(0.0);
         self.slope = self.theil_sen.slope(self.demand.points());
         self.forecast(free - node.watermarks.low as f64, horizon_s);
-        self.excursion(node, shared)
-    }
-
-    /// Seconds for which demand has been the present one.
-    pub fn lasted_s(&self) -> f64 {
-        match self.demand.points() {
-            [(first, _), .., (last, _)] => last - first,
-            _ => 0.0,
-        }
+        // With more free pages than this, some other node or order was short, or min was boosted: no gap
+        // would have spared the stall.
+        let short = free - shared.stolen <= node.watermarks.min as f64;
+        let stall_s = shared.stall_s * f64::from(u8::from(short));
+        self.excursion(node, &Shared { stall_s, ..*shared })
     }
 
     /// Forgets the points before a change of demand. Demand has changed in two cases: the last two rates
@@ -168,7 +164,9 @@ impl Node {
             .max(0.0);
         if shared.direct > 0.0 && stall_s > 0.0 {
             excursion.stall_s += stall_s;
-            excursion.direct += shared.direct * (stall_s / shared.stall_s);
+            // A stall of some milliseconds may free many more pages than anyone waits for.
+            let waited_for = self.rate.max(0.0) * stall_s;
+            excursion.direct += waited_for.min(shared.direct * (stall_s / shared.stall_s));
         }
         self.overloaded = excursion.stall_s >= USEFUL_STALL_S;
         let mut depth = excursion.depth;
