@@ -198,7 +198,8 @@ impl KnobWriter {
         Ok((Outcome::Written { from }, Some((before, entry))))
     }
 
-    /// [`KnobWriter::set`] for a knob that systemd may have to write. Does not wait for systemd.
+    /// [`KnobWriter::set`] for a knob that systemd may have to write. Does not wait for systemd. Not to be called while
+    /// the knob [is under way](KnobWriter::is_under_way).
     ///
     /// # Errors
     /// As [`KnobWriter::set`].
@@ -206,9 +207,7 @@ impl KnobWriter {
         let Some(property) = self.property(knob) else {
             return self.set(knob, None, to);
         };
-        if self.under_way.has(knob) {
-            return Ok(Outcome::Begun);
-        }
+        debug_assert!(!self.is_under_way(knob));
         let to = canonical(to);
         let (outcome, intent) = self.intend(knob, None, &to)?;
         let (Outcome::Written { from }, Some((_, entry))) = (outcome, intent) else {
@@ -217,6 +216,11 @@ impl KnobWriter {
         let begun = self.under_way.begin(entry.knob, property, from, to);
         begun.map_err(Error::Write)?;
         Ok(Outcome::Begun)
+    }
+
+    /// Whether systemd is being asked for a value. Another one has to wait until [`KnobWriter::ended`].
+    pub fn is_under_way(&self, knob: &str) -> bool {
+        self.under_way.has(knob)
     }
 
     /// The outcome of [`KnobWriter::begin`], once, as soon as it is there.

@@ -92,6 +92,9 @@ impl Cgroups {
         self.sampler.sample(&mut self.sample);
         let most = memory / SHARE / self.list.len().max(1) as u64;
         for (cgroup, found) in self.list.iter_mut().zip(&self.sample.cgroups) {
+            if tools.knobs.is_under_way(&cgroup.knob) {
+                continue;
+            }
             let wrong = condition(&["cgroup", &cgroup.knob]);
             let Some(stat) = stat(found) else {
                 let message = format_args!(

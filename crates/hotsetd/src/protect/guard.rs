@@ -211,6 +211,12 @@ impl Guard {
         matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
     }
 
+    /// Whether a kill may be due any moment.
+    #[must_use]
+    pub fn is_pressed(&self) -> bool {
+        self.decision.pressing
+    }
+
     /// The notices that are wanted and that no process gives. None is started while a kill may be due any moment.
     pub fn lacks(&mut self) -> Option<&Notices> {
         let notices = self.notices.as_ref().filter(|_| !self.decision.pressing)?;
