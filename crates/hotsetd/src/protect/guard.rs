@@ -211,6 +211,11 @@ impl Guard {
         matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
     }
 
+    /// The policy, for what it learns.
+    pub fn policy(&mut self) -> &mut Protect {
+        &mut self.policy
+    }
+
     /// Whether a kill may be due any moment.
     #[must_use]
     pub fn is_pressed(&self) -> bool {

@@ -28,8 +28,9 @@ pub struct LearnedFile {
     pub numbers: Learned,
     /// `None`: nothing is written.
     path: Option<PathBuf>,
-    /// When the file was last written: seconds since 1970, and of the monotonic clock.
-    written_unix_s: f64,
+    /// The time of the numbers, seconds since 1970.
+    pub as_of_unix_s: f64,
+    /// When the file was last written, seconds of the monotonic clock.
     written_s: f64,
 }
 
@@ -52,7 +53,7 @@ impl LearnedFile {
         };
         let path = server::below(root, path);
         match read(&path, page_size as f64, pages as f64) {
-            Ok(Some((numbers, unix_s))) => (file.numbers, file.written_unix_s) = (numbers, unix_s),
+            Ok(Some((numbers, unix_s))) => (file.numbers, file.as_of_unix_s) = (numbers, unix_s),
             Ok(None) => {}
             Err(why) => {
                 let text = format_args!("{}: {why}; hotsetd learns anew", names::shown(&path));
@@ -65,9 +66,9 @@ impl LearnedFile {
         file
     }
 
-    /// Seconds since the file was written; 0 where the clock went back.
+    /// Age of the numbers, seconds; 0 where the clock went back.
     pub fn age_s(&self, unix_s: f64) -> f64 {
-        (unix_s - self.written_unix_s).max(0.0)
+        (unix_s - self.as_of_unix_s).max(0.0)
     }
 
     /// Whether it is time to write again.

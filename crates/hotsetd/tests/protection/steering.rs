@@ -76,6 +76,36 @@ fn watermarks_are_not_boosted_while_memory_is_nearly_short() {
     }
 }
 
+/// Out of the box: files that are read again raise a floor, and the next daemon begins with it.
+#[test]
+fn the_learned_floor_steers_and_outlives_the_daemon() {
+    let mut fixture = Fixture::new(FakeMachine::new(), Memory::plenty(), Config::default());
+    fixture.steps(3);
+    fixture.memory = Memory {
+        file: 180_000,
+        ..low(&fixture.machine)
+    };
+    fixture.write_memory();
+    fixture.steps(3);
+    assert_eq!(fixture.swappiness(), "60", "nothing is read again");
+    fixture.memory.file_refaults += 200_000;
+    fixture.write_memory();
+    fixture.steps(2);
+    assert_eq!(fixture.swappiness(), "200");
+    let floor = fixture.protection().clean_low_bytes;
+    assert!(
+        (199_000 * 4096..=200_000 * 4096).contains(&floor),
+        "{floor}"
+    );
+    fixture.daemon.stop();
+    assert_eq!(fixture.swappiness(), "60");
+    fixture.restart(Config::default());
+    fixture.steps(2);
+    assert_eq!(fixture.swappiness(), "200");
+    let again = fixture.protection().clean_low_bytes;
+    assert!(floor.abs_diff(again) < floor / 100, "{again}");
+}
+
 #[test]
 fn few_anonymous_pages_lower_swappiness_until_the_daemon_stops() {
     let machine = FakeMachine::new();

@@ -144,7 +144,7 @@ impl Learned {
             .last
             .replace((seen.now_s, file, anon))
             .unwrap_or((seen.now_s, file, anon));
-        let faded = self.pages * (-(seen.now_s - then_s).max(0.0) / HALF_LIFE_S).exp2();
+        let faded = fade(self.pages, seen.now_s - then_s);
         let came_back =
             file.saturating_sub(file_then) as f64 - anon.saturating_sub(anon_then) as f64;
         self.pages = (faded + came_back).clamp(0.0, total as f64 * MOST);
@@ -156,8 +156,12 @@ impl Learned {
         self.pages as u64
     }
 
-    /// Begins with a floor that was learned before.
-    pub fn set(&mut self, pages: u64) {
-        self.pages = pages as f64;
+    /// Begins with a floor of `pages` that was learned `age_s` seconds ago.
+    pub fn set(&mut self, pages: f64, age_s: f64) {
+        self.pages = fade(pages, age_s);
     }
+}
+
+fn fade(pages: f64, age_s: f64) -> f64 {
+    pages * (-age_s.max(0.0) / HALF_LIFE_S).exp2()
 }

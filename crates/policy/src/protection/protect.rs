@@ -63,6 +63,8 @@ pub struct Outcome {
     pub distance: u64,
 }
 
+/// The name of the soft floor among the numbers that were learned.
+const SOFT_FLOOR: &str = "protect.soft_floor_pages";
 /// Snapshots are at most so many seconds apart.
 const FAR_S: f64 = 60.0;
 /// Near a floor where nothing moves, snapshots are at most so many seconds apart.
@@ -143,15 +145,15 @@ impl Protect {
             .map(|size| percent(size, total, self.page_size).round() as u32)
     }
 
-    /// The soft floor that was learned, pages.
-    #[must_use]
-    pub fn learned(&self) -> u64 {
-        self.learned.pages()
+    /// Adds what was learned to `learned`.
+    pub fn learned(&self, learned: &mut crate::Learned) {
+        learned.set(SOFT_FLOOR, self.learned.pages() as f64);
     }
 
-    /// Begins with a soft floor that was learned before, pages.
-    pub fn set_learned(&mut self, pages: u64) {
-        self.learned.set(pages);
+    /// Begins with what an earlier daemon learned, `age_s` seconds ago.
+    pub fn recall(&mut self, learned: &crate::Learned, age_s: f64) {
+        let pages = learned.get(SOFT_FLOOR).unwrap_or(0.0);
+        self.learned.set(pages, age_s);
     }
 
     /// Begins to watch for exhaustion anew, because a process was killed. The kill took `took_s`.

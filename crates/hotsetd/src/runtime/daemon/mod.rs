@@ -281,11 +281,11 @@ impl Daemon {
     /// Starts a new policy. A new policy takes the knobs' values for the administrator's, so
     /// the originals are given back first.
     fn begin_anew(&mut self) {
+        self.gather_learned();
         self.stop_guard();
         give_back(&mut self.knobs, &mut self.log);
         self.pretended = PretendedKnobs::default();
         self.renew_guard();
-        self.policy.learned(&mut self.learned.numbers);
         self.policy = Policy::new(self.config.policy.clone(), self.machine);
         let learned = &self.learned.numbers;
         self.policy.recall(learned, self.sample.t, 0.0);
@@ -298,9 +298,17 @@ impl Daemon {
         let pressed = self.guard.as_ref().is_some_and(Guard::is_pressed);
         let stalls = self.decision.summary.rates.allocstall > 0.0;
         if self.learned.is_due(now_s) && !pressed && !stalls {
-            self.policy.learned(&mut self.learned.numbers);
+            self.gather_learned();
             self.learned.write_aside(now_s, self.clock.unix_s());
         }
+    }
+
+    fn gather_learned(&mut self) {
+        self.policy.learned(&mut self.learned.numbers);
+        if let Some(guard) = &mut self.guard {
+            guard.policy().learned(&mut self.learned.numbers);
+        }
+        self.learned.as_of_unix_s = self.clock.unix_s();
     }
 
     fn now(&self) -> Now {
@@ -314,7 +322,7 @@ impl Daemon {
     pub fn stop(&mut self) -> bool {
         self.stop_guard();
         let all = give_back(&mut self.knobs, &mut self.log);
-        self.policy.learned(&mut self.learned.numbers);
+        self.gather_learned();
         if let Err(error) = self.learned.write(self.clock.unix_s()) {
             let text = format_args!("what was learned is lost: {error}");
             self.log.line(Level::Warning, "learned", text);

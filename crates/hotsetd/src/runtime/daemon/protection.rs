@@ -9,6 +9,10 @@ impl Daemon {
         let root = self.root.clone();
         let (guard, mut tools) = self.guard_and_tools();
         *guard = Guard::new(&root, settings, dry, &mut tools);
+        let age_s = self.learned.age_s(self.clock.unix_s());
+        if let Some(guard) = &mut self.guard {
+            guard.policy().recall(&self.learned.numbers, age_s);
+        }
     }
 
     /// One quick sample of protection, and the guard's actions on the sample. Returns the seconds
