@@ -90,11 +90,13 @@ impl FastSampler {
             swapped_out: vmstat.pswpout().unwrap_or(0),
             stolen: vmstat.pgsteal().unwrap_or(0),
             allocstall: vmstat.allocstall().unwrap_or(0),
+            oom_kills: vmstat.oom_kill().unwrap_or(0),
             file_refaults: vmstat
                 .workingset_refault_file()
                 .or(vmstat.workingset_refault_whole())
                 .unwrap_or(0),
             anon_refaults: vmstat.workingset_refault_anon().unwrap_or(0),
+            some_us: sample.psi.memory.some.map(|some| some.total_us),
             full_us: sample.psi.memory.full.map(|full| full.total_us),
             locked,
         }))

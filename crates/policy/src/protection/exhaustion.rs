@@ -29,6 +29,10 @@ pub(crate) const LEAST_SNAPSHOTS: u32 = 3;
 const LONG_PATIENCE_S: f64 = 0.6;
 /// The same where reclaim will have nothing left during a kill.
 const LAST_PATIENCE_S: f64 = 0.05;
+/// The victim of the kernel's own kill has so many seconds to give its memory back.
+const KERNEL_KILL_S: f64 = 0.25;
+/// One such kill is waited for in so many seconds: anybody may have his own cgroup's processes killed without end.
+const ONE_IN_S: f64 = 1.0;
 /// Snapshots further apart than this do not show the time in between. A daemon that is not
 /// real-time is kept from its CPU by exhaustion itself, so the gap is long.
 const GAP_S: f64 = 2.0;
@@ -37,6 +41,11 @@ const TRICKLE_PER_S: f64 = 100.0;
 /// Tasks stall where so many allocations a second reclaim for themselves. The kernel itself tries as often before it
 /// kills (`MAX_RECLAIM_RETRIES` in mm/internal.h). A machine that stands still, or gets no CPU, does not stall.
 const IN_VAIN: u64 = 16;
+/// Tasks stall, too, where by PSI's `some` they waited for so many seconds of [`STALLED_IN_S`]: for kswapd, or for files
+/// that were read again.
+const STALLED_S: f64 = 0.4;
+/// Seconds: twice the time in which PSI is brought up to date.
+const STALLED_IN_S: f64 = 4.0;
 
 /// A hard floor's shortage is harm where memory would end within so many seconds, at the rate at which it shrinks.
 /// A floor that lasts longer leaves people the time to see it.
@@ -75,15 +84,13 @@ struct Harm {
     last: Option<(f64, u64)>,
     /// Pages a second by which they shrink, over [`RATE_S`] and over [`AT_ONCE_S`].
     rates: [f64; 2],
-    waited: Growth,
     stalls: Growth,
+    some: Growth,
     /// Memory ends soon.
     ends_soon: bool,
     /// Memory ends at once.
     ends_at_once: bool,
-    /// No task gets on.
-    all_waited: bool,
-    /// Allocations have reclaimed so often in a second that reclaim counts as vain.
+    /// Tasks stall on memory.
     stalled: bool,
 }
 
@@ -104,11 +111,9 @@ impl Harm {
         self.ends_soon = ends(self.rates[0], SOON_S);
         self.ends_at_once = ends(self.rates[1], AT_ONCE_S);
         let (_, stalls) = self.stalls.observe(seen.now_s, seen.allocstall, AT_ONCE_S);
-        self.stalled = stalls >= IN_VAIN;
-        self.all_waited = seen.full_us.is_some_and(|full| {
-            let (lasted_s, waited_us) = self.waited.observe(seen.now_s, full, 1.5 * WAITED_S);
-            lasted_s >= WAITED_S && waited_us as f64 / 1e6 >= WAITED * lasted_s
-        });
+        let some = seen.some_us.unwrap_or(0);
+        let (_, some_us) = self.some.observe(seen.now_s, some, STALLED_IN_S);
+        self.stalled = stalls >= IN_VAIN || some_us as f64 >= STALLED_S * 1e6;
     }
 }
 
@@ -119,6 +124,17 @@ struct Shortage {
     /// Snapshots that have shown the shortage.
     snapshots: u32,
     swapped_out: u64,
+    waited: Growth,
+}
+
+impl Shortage {
+    /// Whether no task gets on, by PSI since the shortage began: what was before it may be over.
+    fn all_waited(&mut self, seen: &Snapshot) -> bool {
+        seen.full_us.is_some_and(|full| {
+            let (lasted_s, waited_us) = self.waited.observe(seen.now_s, full, 1.5 * WAITED_S);
+            lasted_s >= WAITED_S && waited_us as f64 / 1e6 >= WAITED * lasted_s
+        })
+    }
 }
 
 /// Pages that are used up from the choice of a process until its death frees memory.
@@ -132,11 +148,26 @@ pub struct UsedDuringKill {
 }
 
 /// Watches for exhaustion.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Exhaustion {
     shortage: Option<Shortage>,
     harm: Harm,
     last_s: f64,
+    /// Kills by the kernel since boot, and the time of one that is waited for.
+    kernel_kills: Option<u64>,
+    kernel_killed_s: f64,
+}
+
+impl Default for Exhaustion {
+    fn default() -> Self {
+        Exhaustion {
+            shortage: None,
+            harm: Harm::default(),
+            last_s: 0.0,
+            kernel_kills: None,
+            kernel_killed_s: f64::NEG_INFINITY,
+        }
+    }
 }
 
 /// Whether swap is used up. The last hundredth or MiB, whichever is more, is never given out.
@@ -160,7 +191,7 @@ impl Exhaustion {
         let broken = Broken::of(&whole, floors, used);
         // kswapd stops at high: a snapshot that finds free pages there finds a shortage.
         let short = whole.free < whole.watermarks.high + whole.watermarks.gap() && broken.any();
-        if !short || seen.now_s - self.last_s > GAP_S {
+        if !short || seen.now_s - self.last_s > GAP_S || self.kernel_kills_now(seen) {
             self.shortage = None;
         }
         self.last_s = seen.now_s;
@@ -171,11 +202,13 @@ impl Exhaustion {
             at_s: seen.now_s,
             snapshots: 0,
             swapped_out: seen.swapped_out,
+            waited: Growth::default(),
         });
         shortage.snapshots += 1;
+        let all_waited = shortage.all_waited(seen);
         let shortage = *shortage;
         let harm = &self.harm;
-        let harmful = harm.all_waited
+        let harmful = all_waited
             || broken.hard && harm.ends_soon
             || broken.last
             || broken.soft && harm.ends_at_once && harm.stalled;
@@ -206,6 +239,17 @@ impl Exhaustion {
         }
         let stuck = harm.stalled && whole.free < whole.watermarks.low;
         stuck.then_some(Cause::SwapStuck)
+    }
+
+    /// Whether the memory of a process that the kernel has killed is still on its way.
+    fn kernel_kills_now(&mut self, seen: &Snapshot) -> bool {
+        let before = self.kernel_kills.replace(seen.oom_kills);
+        let since_s = seen.now_s - self.kernel_killed_s;
+        if before.is_some_and(|before| seen.oom_kills > before) && since_s >= ONE_IN_S {
+            self.kernel_killed_s = seen.now_s;
+            return true;
+        }
+        since_s < KERNEL_KILL_S
     }
 
     /// Forgets the shortage, because a process was killed.

@@ -18,12 +18,16 @@ pub struct Snapshot<'a> {
     pub stolen: u64,
     /// Allocations that had to reclaim.
     pub allocstall: u64,
+    /// Processes that the kernel has killed for want of memory (`oom_kill`), in cgroups or not.
+    pub oom_kills: u64,
     /// File pages that were read again after reclaim had taken them (`workingset_refault_file`).
     pub file_refaults: u64,
     /// Anonymous pages that came back from swap (`workingset_refault_anon`); 0 before Linux 5.9.
     pub anon_refaults: u64,
-    /// PSI `full` of memory, microseconds in which no task could run; `None` where PSI is off. The kernel brings it
-    /// up to date every 2 s only (`PSI_FREQ` in kernel/sched/psi.c).
+    /// PSI `some` of memory, microseconds in which a task waited; `None` where PSI is off. The kernel brings it up to
+    /// date every 2 s only (`PSI_FREQ` in kernel/sched/psi.c).
+    pub some_us: Option<u64>,
+    /// PSI `full` of memory, microseconds in which no task could run.
     pub full_us: Option<u64>,
     /// File pages that the daemon holds locked. They are on no list that reclaim scans, so no floor counts them.
     pub locked: u64,

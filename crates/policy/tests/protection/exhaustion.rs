@@ -127,6 +127,21 @@ fn a_machine_on_which_no_task_gets_on_is_exhausted_though_nothing_shrinks() {
     assert!((5.0..8.0).contains(&at_s), "{at_s}");
 }
 
+/// The memory of the kernel's own victim comes back first. A user whose cgroup kills without end delays nothing for long.
+#[test]
+fn the_kernels_own_kill_is_waited_for_once_a_second() {
+    let (at_s, _) = exhausted(1.0, |now_s, seen, _| {
+        seen.oom_kills = u64::from(now_s > 0.008)
+    })
+    .unwrap();
+    assert!((0.25..0.3).contains(&at_s), "{at_s}");
+    let (at_s, _) = exhausted(1.0, |now_s, seen, _| {
+        seen.oom_kills = (now_s * 200.0) as u64
+    })
+    .unwrap();
+    assert!((0.25..0.3).contains(&at_s), "{at_s}");
+}
+
 /// The kernel kills once all clean pages are gone, whatever room a swap has that takes nothing.
 #[test]
 fn the_last_pages_shorten_the_wait_where_swap_takes_nothing() {
