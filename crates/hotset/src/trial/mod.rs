@@ -27,7 +27,7 @@ A setting is one of these, or several with commas:\n  \
     hotsetd                                  hotsetd runs, with its configuration\n  \
     watermark:300                            vm.watermark_scale_factor\n  \
     vm.swappiness=10                         a sysctl\n  \
-    protect.workingset_protection=true       hotsetd runs, with this setting of hotsetd.conf(5)\n\n\
+    protect.clean_min_ratio=15               hotsetd runs, with this setting of hotsetd.conf(5)\n\n\
 Every changed setting is given back, whatever ends the trial. docs/guide/trial.md says how.\n\n\
 Examples:\n  \
     hotset trial -- make -j4\n  \

@@ -1,11 +1,12 @@
 //! hotsetd of a trial: its program, its configuration, and whether another one runs.
 //!
-//! The trial's hotsetd has the administrator's configuration. A last file sets the trial's own journal and socket, no
-//! file of what was learned, and the lines of the command line.
+//! The trial's hotsetd has the administrator's configuration. A last file sets the trial's own journal, socket and file
+//! of what was learned, and the lines of the command line.
 use anyhow::{bail, Context, Result};
 use hotsetd::config::file;
 use kernfs::Root;
 use names::shown;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// Settings that a trial sets itself.
@@ -158,12 +159,20 @@ pub fn configure(root: &Root, folder: &Path, inside: &Path, lines: &[String]) ->
     let own = Files::of(inside);
     let quoted = |path: &Path| toml::Value::String(path.to_string_lossy().into_owned()).to_string();
     let mut text = format!(
-        "journal = {}\nlearned = \"\"\nstatus.socket = {}\n",
+        "journal = {}\nlearned = {}\nstatus.socket = {}\n",
         quoted(&own.journal),
+        quoted(&inside.join(learned(lines))),
         quoted(&own.socket)
     );
     text += &lines.join("\n");
     let last = dropped.join(LAST);
     std::fs::write(&last, text + "\n").with_context(|| shown(&last).to_string())?;
     Ok(files)
+}
+
+/// The file of what hotsetd has learned in the runs before with the same settings: a daemon that is on knows as much.
+fn learned(lines: &[String]) -> String {
+    let mut hash = DefaultHasher::new();
+    lines.hash(&mut hash);
+    format!("learned-{:x}", hash.finish())
 }
