@@ -61,6 +61,23 @@ fn a_value_that_the_administrator_writes_stays() {
 }
 
 #[test]
+fn the_original_written_again_is_no_yield_and_is_given_back() {
+    let mut running = Running::new(FakeMachine::new());
+    running.burst();
+    assert!(running.machine.wsf() > 10);
+    running
+        .machine
+        .put("proc/sys/vm/watermark_scale_factor", "10\n");
+    for _ in 0..80 {
+        running.step_after(1.0);
+    }
+    assert_eq!(running.status().counts.yields, 0);
+    assert!(running.machine.wsf() > 10);
+    running.daemon.stop();
+    assert_eq!(running.machine.wsf(), 10);
+}
+
+#[test]
 fn the_knob_never_falls_below_the_administrators_value() {
     let machine = FakeMachine::new();
     machine.put("proc/sys/vm/watermark_scale_factor", "200\n");

@@ -14,9 +14,6 @@ use policy::steering::Steer;
 const DISARM_S: f64 = 30.0;
 /// Seconds. If the next sample is due sooner, the values that may be needed are journaled.
 const ARM_S: f64 = 2.0;
-/// Seconds. If the next sample is due sooner, vm.watermark_boost_factor is set to 0. Memory may be short
-/// after twice this time.
-const SHORT_S: f64 = 0.25;
 
 /// The situation that the knobs are steered by.
 #[derive(Clone, Copy)]
@@ -35,7 +32,7 @@ pub struct Steering {
     boost: WatermarkBoost,
     /// When memory was last nearly short, by [`ARM_S`].
     near_s: f64,
-    /// When memory was last nearly short, by [`SHORT_S`].
+    /// When so little was last left that a boost might have the kernel kill.
     short_s: f64,
     armed: bool,
     writes: u64,
@@ -95,7 +92,7 @@ impl Steering {
     }
 
     fn keep_from_boosting(&mut self, now_s: f64, decision: &Decision, tools: &mut Tools) {
-        if decision.next_s < SHORT_S || decision.steer != Steer::Admin {
+        if decision.boosts_kill {
             self.short_s = now_s;
             let held = self.boost.hold(tools.knobs);
             watermark_boost::report(&held, tools);

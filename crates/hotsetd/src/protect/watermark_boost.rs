@@ -1,4 +1,4 @@
-//! vm.watermark_boost_factor, 0 while memory is nearly short.
+//! vm.watermark_boost_factor, 0 while little memory is left.
 //!
 //! After a fallback between migrate types the kernel raises a zone's min watermark for a while
 //! (`boost_watermark`, mm/page_alloc.c). On a small machine min becomes several times as high. The kernel
@@ -23,7 +23,7 @@ enum Owner {
     Nobody,
     /// hotsetd wrote 0 over this value.
     Hotsetd(Value),
-    /// hotsetd leaves the knob alone until memory is no longer nearly short: it was 0, the kernel
+    /// hotsetd leaves the knob alone until more memory is left: it was 0, the kernel
     /// lacks it, or this is a dry run.
     Left,
     /// The administrator wrote the knob meanwhile.
@@ -96,8 +96,8 @@ pub(super) fn report(done: &Result<Option<Change>, Error>, tools: &mut Tools) {
         Err(error) => (Value::new(), Err(*error)),
     };
     let reason = match to.as_str() {
-        NONE => "memory is nearly short",
-        _ => "memory is no longer nearly short",
+        NONE => "little is left: the kernel might kill by a boost",
+        _ => "more is left again",
     };
     let write = tools.knob_write(BOOST, to.as_str(), reason);
     write.report(&result, tools.log, tools.state);

@@ -47,7 +47,7 @@ fn clean_pages_near_their_floor_raise_swappiness_until_they_are_far_from_it() {
 
 /// A boosted min watermark has the kernel kill while there are clean pages left.
 #[test]
-fn watermarks_are_not_boosted_while_memory_is_nearly_short() {
+fn watermarks_are_not_boosted_while_little_is_left() {
     for by_administrator in [None, Some("300")] {
         let machine = FakeMachine::new();
         machine.put(BOOST, "15000\n");
@@ -59,7 +59,7 @@ fn watermarks_are_not_boosted_while_memory_is_nearly_short() {
         fixture.steps(3);
         assert_eq!(fixture.boost(), "15000");
         fixture.memory = Memory {
-            file: 180_000,
+            file: 15_000,
             ..low(&fixture.machine)
         };
         fixture.write_memory();

@@ -2,7 +2,7 @@
 //!
 //! The value at the first sample is the administrator's. It is the floor of all values that the policy
 //! asks for. A later value that the policy has not asked for is a write of the administrator's, and the
-//! knob is the administrator's from then on.
+//! knob is the administrator's from then on. The floor itself, written again, is none: `sysctl --system` does so.
 
 /// A write that fails, or that a dry run leaves out, is asked for again after so many seconds.
 const RETRY_S: f64 = 60.0;
@@ -47,7 +47,7 @@ impl Knob {
         if self.yielded {
             return Owner::LeftAlone;
         }
-        if value != seen && !asked_for {
+        if value != seen && !asked_for && self.floor != Some(value) {
             self.yielded = true;
             return Owner::Yielded(value);
         }

@@ -49,6 +49,8 @@ pub struct Outcome {
     pub brewing: bool,
     /// A kill may be due any moment, and only a kill can help. The cost of snapshots does not count.
     pub pressing: bool,
+    /// So little is left that a boost of the watermarks might have the kernel kill.
+    pub boosts_kill: bool,
     /// Node, and bytes of anonymous memory to reclaim there now.
     pub reclaim_anon: Option<(u32, u64)>,
     /// Seconds until the next snapshot.
@@ -63,6 +65,9 @@ pub struct Outcome {
     pub distance: u64,
 }
 
+/// A boost raises min by up to 1.5 times high (`boost_watermark` in mm/page_alloc.c). Twice that leaves the time to
+/// switch boosts off.
+const BOOST: u64 = 3;
 /// The name of the soft floor among the numbers that were learned.
 const SOFT_FLOOR: &str = "protect.soft_floor_pages";
 /// Snapshots are at most so many seconds apart.
@@ -217,6 +222,8 @@ impl Protect {
             ends_s: self.ends_s(seen, &whole),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
             pressing: self.exhaustion.is_pressing(),
+            boosts_kill: whole.free + whole.clean()
+                <= whole.watermarks.min + BOOST * whole.watermarks.high,
             reclaim_anon,
             next_s,
             floors,

@@ -91,6 +91,26 @@ fn the_policy_yields_to_the_administrators_write_with_one_warning() {
     assert_eq!(machine.wsf(), 33);
 }
 
+/// `sysctl --system`, or a configuration manager.
+#[test]
+fn the_administrators_value_written_again_does_not_end_the_policy() {
+    let mut machine = machine();
+    machine.decide();
+    machine.burst();
+    let raised = machine.wsf();
+    assert!(raised > 10);
+    machine.knobs.watermark_scale_factor = Some(10);
+    let mut warned = machine.after(1.0);
+    // A value is asked for again after a minute.
+    for _ in 0..30 {
+        warned.extend(machine.after(2.5));
+    }
+    assert!(machine.wsf() >= raised, "{}", machine.wsf());
+    assert!(!warned
+        .iter()
+        .any(|(action, _)| *action == Action::Warn(Warning::Yielded)));
+}
+
 #[test]
 fn the_cap_follows_huge_pages_down_and_up() {
     let mut machine = machine();

@@ -207,8 +207,11 @@ impl Daemon {
                 continue;
             };
             let text = Value::of(format_args!("{value}"));
+            let original = self.knobs.journal().entry(name).map(|entry| entry.original);
             match self.knobs.observe(name, &text) {
                 Ok(false) => {}
+                // Somebody has all sysctls set again: the policy goes on.
+                Ok(true) if original == Some(text) => {}
                 Ok(true) => {
                     self.state.counts.yields += 1;
                     let text =
