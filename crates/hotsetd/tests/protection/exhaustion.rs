@@ -153,6 +153,9 @@ fn a_dry_run_writes_nothing_and_logs_the_would_be_writes() {
     config.dry_run = true;
     let mut fixture = Fixture::new(machine, memory, config);
     fixture.take_until_kill();
+    fixture.memory.file = 10_000;
+    fixture.write_memory();
+    fixture.steps(3);
     assert_eq!(fixture.swappiness(), "60");
     assert_eq!(fixture.boost(), "15000");
     assert!(!fixture.machine.path("run/hotset").exists());

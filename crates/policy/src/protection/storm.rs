@@ -13,12 +13,12 @@ const STORM: usize = 8;
 /// A storm is chosen only if it is so many times as large as the growth of any other process. Many
 /// processes that have just been started resemble a storm, and one that grows as fast is the likelier
 /// culprit. A real storm is chosen next.
-const CULPRIT: u64 = 4;
+pub(crate) const CULPRIT: u64 = 4;
 /// The narrowest first.
 const BONDS: [Bond; 3] = [Bond::Name, Bond::Cgroup, Bond::User];
 
 impl Bond {
-    fn key(self, one: &Candidate) -> (u32, u64, [u8; 16]) {
+    pub(crate) fn key(self, one: &Candidate) -> (u32, u64, [u8; 16]) {
         match self {
             Bond::Name => (one.uid, one.session as u64, one.name),
             Bond::Cgroup => (one.uid, one.cgroup, [0; 16]),
@@ -107,7 +107,7 @@ pub fn find_bonds(candidates: &mut [Candidate]) {
     }
 }
 
-fn sort(bond: Bond, candidates: &mut [Candidate]) {
+pub(crate) fn sort(bond: Bond, candidates: &mut [Candidate]) {
     candidates.sort_unstable_by_key(|one| (bond.key(one), one.parent, one.pid));
 }
 

@@ -13,6 +13,8 @@
 //!   user is there.
 //! * A preferred process goes first if it holds a twentieth of the largest candidate's memory.
 //! * A fork [`storm`](crate::storm) goes together.
+//! * Of a family of processes that grows, such as the compilers of make, the largest goes before a larger process that
+//!   does not grow.
 //!
 //! While processes that hold half as much as the victim would are dying already, no other is chosen.
 pub use crate::protection::candidate::{Candidate, Eligibility};
@@ -35,6 +37,10 @@ const LEAST_SHARE: u64 = 400;
 /// The dying are waited for if they hold at least one part in so many of what a kill would free. A user may kill small
 /// processes of his own without end.
 const ENOUGH: u64 = 2;
+
+/// A preferred process, or a family that grows, goes in place of the largest if it holds or has grown by one part in so
+/// many of it.
+const GUILT: u64 = 20;
 
 /// Pages that a process holds at least whose death is worth it. `total`: pages of memory and swap.
 #[must_use]
@@ -66,15 +72,45 @@ pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choic
         }
     }
     if let (Some(largest), Some(preferred)) = (largest, best(Some(Eligibility::Preferred))) {
-        if preferred.memory >= largest.memory / 20 {
+        if preferred.memory >= largest.memory / GUILT {
             return Choice::One(preferred);
         }
     }
     match (storm::find(candidates, largest.as_ref(), least), largest) {
         (Some(storm), _) => Choice::Storm(storm),
-        (None, Some(largest)) => Choice::One(largest),
+        (None, Some(largest)) => {
+            Choice::One(of_a_growing_family(candidates, &largest, least).unwrap_or(largest))
+        }
         (None, None) => Choice::Nobody,
     }
+}
+
+/// The largest of the family that grows most, where it is the family that exhausts memory and not `largest`: together
+/// its processes are larger, have grown [`storm::CULPRIT`] times as much, and by a [`GUILT`]th of `largest`. A family
+/// is a user's processes of one session and name, such as the compilers of make.
+fn of_a_growing_family(
+    candidates: &mut [Candidate],
+    largest: &Candidate,
+    least: u64,
+) -> Option<Candidate> {
+    let fit = |one: &&Candidate| {
+        !one.dying && one.eligibility == Eligibility::Ordinary && one.adj >= largest.adj
+    };
+    let growth =
+        |family: &&[Candidate]| -> u64 { family.iter().filter(fit).map(|one| one.growth).sum() };
+    storm::sort(storm::Bond::Name, candidates);
+    let families = candidates.chunk_by(|a, b| storm::Bond::Name.key(a) == storm::Bond::Name.key(b));
+    let family = families.max_by_key(growth)?;
+    let memory: u64 = family.iter().filter(fit).map(|one| one.memory).sum();
+    let grown = growth(&family);
+    let guilty = memory > largest.memory
+        && grown > storm::CULPRIT * largest.growth
+        && grown >= largest.memory / GUILT;
+    let members = family
+        .iter()
+        .filter(fit)
+        .filter(|one| guilty && one.memory >= least);
+    members.max_by_key(|one| (one.worth(), one.pid)).copied()
 }
 
 /// Makes each user's largest process an ordinary one, where it was to go last. Sorts by user and memory.

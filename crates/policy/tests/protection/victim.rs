@@ -49,6 +49,33 @@ fn the_largest_is_chosen_unless_it_is_spared() {
     assert_eq!(chosen(&list), None);
 }
 
+/// make -j: each compiler is small, and together they exhaust memory.
+#[test]
+fn of_compilers_that_grow_the_largest_goes_before_a_service_that_does_not() {
+    let mut list = vec![one(10, "service", 300)];
+    list[0].uid = 0;
+    for pid in 20..26 {
+        let mut compiler = one(pid, "cc1", 100 + pid as u64);
+        compiler.growth = 4 << 8;
+        list.push(compiler);
+    }
+    assert_eq!(chosen(&list), Some(25));
+    // A hog that grows is the culprit, whatever else grows.
+    list[0].growth = 10 << 8;
+    assert_eq!(chosen(&list), Some(10));
+    // So is a process of several times their size.
+    (list[0].growth, list[0].memory) = (0, 3000 << 8);
+    assert_eq!(chosen(&list), Some(10));
+    // Many processes that stand still, such as a browser's, are none.
+    list[0].memory = 300 << 8;
+    list[1..].iter_mut().for_each(|one| one.growth = 1 << 8);
+    assert_eq!(chosen(&list), Some(10));
+    // Nor does a process go in place of one that is to go first.
+    list[1..].iter_mut().for_each(|one| one.growth = 4 << 8);
+    list[0].adj = 300;
+    assert_eq!(chosen(&list), Some(10));
+}
+
 #[test]
 fn a_process_that_grows_goes_before_a_larger_one() {
     let mut list = vec![one(10, "browser", 900), one(11, "hog", 700)];
