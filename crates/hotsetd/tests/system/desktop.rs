@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 const NOBODY: u32 = 65534;
 
 /// Without real-time priority, which would disturb other tests.
-const PROTECT: &str = "[protect]\nworkingset_protection = true\nrealtime_priority = 0\n";
+const PROTECT: &str =
+    "[protect]\nclean_min_ratio = 15\nanon_min_ratio = 15\nrealtime_priority = 0\n";
 
 /// A program of the desktop, and the lines that it prints.
 struct Program {
