@@ -72,10 +72,6 @@ pub struct Guard {
     cgroups: Option<Cgroups>,
     /// The policy's last decision.
     decision: Outcome,
-    /// Pages that are free, clean or in swap.
-    left: u64,
-    /// A tenth of swap is left, or less.
-    little_swap: bool,
     /// Pages of memory.
     total: u64,
     /// Pages of swap.
@@ -98,12 +94,14 @@ impl Guard {
         let mut sampler = FastSampler::new(root, tools.clock.clone());
         let page_size = sampler.page_size();
         let kernel = Series::is_there(tools.knobs);
+        let hard = settings.policy.floors.any_hard();
+        let theirs = kernel && !hard && Series::is_on(tools.knobs);
         let enforcer = match kernel {
-            true => Enforcer::Kernel(Series::default()),
+            true => Enforcer::Kernel(Series::new(theirs)),
             false => Enforcer::Hotsetd(Box::new(Steering::new(dry, tools.clock.now_s()))),
         };
         let kills = match settings.kill.when {
-            When::Auto => !kernel || !settings.policy.floors.any_hard(),
+            When::Auto => !kernel || !(hard || theirs),
             When::Always => true,
             When::Never => false,
         };
@@ -141,8 +139,6 @@ impl Guard {
             locker,
             cgroups,
             decision: Outcome::default(),
-            left: 0,
-            little_swap: false,
             total,
             swap: swap.unwrap_or(0),
             samples: 0,
@@ -315,14 +311,10 @@ impl Guard {
         let slow = now_s - self.slow_sample_s >= SLOW_S;
         let locked = self.locked_pages();
         let (policy, total, swap) = (&mut self.policy, &mut self.total, &mut self.swap);
-        let (left, little_swap) = (&mut self.left, &mut self.little_swap);
         let begun_s = tools.clock.thread_cpu_s();
         let decision = self.sampler.sample(slow, locked, |snapshot| {
             *total = snapshot.nodes.iter().map(|node| node.managed).sum();
             *swap = snapshot.swap_total;
-            let whole = snapshot.whole();
-            *left = whole.free + whole.clean() + snapshot.swap_free;
-            *little_swap = snapshot.swap_free <= snapshot.swap_total / 10;
             policy.decide(snapshot)
         });
         let cost_s = tools.clock.thread_cpu_s() - begun_s;
@@ -357,11 +349,13 @@ impl Guard {
     fn warn(&mut self, now_s: f64) {
         let (decision, kill) = (&self.decision, self.decision.exhausted.is_some());
         let level = match decision.steer {
-            _ if kill || (decision.pressing && self.little_swap) => Some(WarningLevel::Critical),
+            _ if kill || (decision.pressing && decision.little_swap) => {
+                Some(WarningLevel::Critical)
+            }
             Steer::Admin if !decision.pressing => None,
             _ => Some(WarningLevel::Medium),
         };
-        if let Some(level) = self.warnings.due(now_s, level, self.left, kill) {
+        if let Some(level) = self.warnings.due(now_s, level, decision.left, kill) {
             self.kill.warn(level);
         }
     }

@@ -16,15 +16,32 @@ const SYSCTLS: [&str; 4] = [
 const AGAIN_S: f64 = 1.0;
 
 /// The sysctls: set at the start, and `vm.clean_low_ratio` whenever it has changed.
-#[derive(Default)]
 pub struct Series {
     /// vm.clean_low_ratio, and when it was written. `None` before the start.
     low: Option<(u32, f64)>,
-    /// The administrator has written vm.clean_low_ratio.
+    /// The sysctls are the administrator's.
     yielded: bool,
 }
 
 impl Series {
+    /// `theirs`: the administrator has protection on, and the configuration asks for no hard floor. Then all four sysctls
+    /// stay as they are.
+    #[must_use]
+    pub fn new(theirs: bool) -> Series {
+        Series {
+            low: None,
+            yielded: theirs,
+        }
+    }
+
+    /// Whether the kernel's protection is on.
+    #[must_use]
+    pub fn is_on(knobs: &KnobWriter) -> bool {
+        knobs
+            .read(SYSCTLS[3])
+            .is_ok_and(|value| value.as_str() != "0")
+    }
+
     /// Whether this kernel has the series.
     #[must_use]
     pub fn is_there(knobs: &KnobWriter) -> bool {
@@ -36,7 +53,8 @@ impl Series {
         let [anon, clean, low] = ratios;
         let now_s = tools.clock.now_s();
         let before = self.low;
-        if before.is_some_and(|(was, at_s)| self.yielded || was == low || now_s - at_s < AGAIN_S) {
+        let early = before.is_some_and(|(was, at_s)| was == low || now_s - at_s < AGAIN_S);
+        if self.yielded || early {
             return;
         }
         self.low = Some((low, now_s));

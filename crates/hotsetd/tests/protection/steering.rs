@@ -251,6 +251,31 @@ fn a_kernel_with_the_series_gets_its_sysctls_and_no_steering() {
     assert_eq!(sysctl(&fixture, "workingset_protection"), "0");
 }
 
+/// Out of the box hotsetd asks for no hard floor. Those that the administrator has set in the kernel stay.
+#[test]
+fn floors_that_the_administrator_has_switched_on_in_the_kernel_stay() {
+    let machine = FakeMachine::new();
+    let sysctls = [
+        ("workingset_protection", "1"),
+        ("anon_min_ratio", "20"),
+        ("clean_min_ratio", "25"),
+        ("clean_low_ratio", "30"),
+    ];
+    for (name, value) in sysctls {
+        machine.put(&format!("proc/sys/vm/{name}"), &format!("{value}\n"));
+    }
+    let memory = Memory::exhausted(&machine);
+    let mut fixture = Fixture::new(machine, memory, Config::default());
+    fixture.take(300);
+    for (name, value) in sysctls {
+        let found = fixture.machine.read(&format!("proc/sys/vm/{name}"));
+        assert_eq!(found.trim(), value, "{name}");
+    }
+    assert_eq!(fixture.protection().enforcer, Enforcer::Kernel);
+    // The kernel that keeps hard floors kills.
+    assert_eq!(fixture.protection().kills, status::Kills::Never);
+}
+
 const LOW: &str = "sys/fs/cgroup/user.slice/memory.low";
 
 /// Sets the active anonymous memory of user.slice.

@@ -162,19 +162,12 @@ fn the_desktop_shows_the_notification_of_a_kill() {
     );
     let dunst = Program::start(&mut dunst);
     wait("dunst has the name", || {
-        let mut ask = as_nobody("dbus-send");
-        ask.arg(format!("--bus=unix:path={}", socket.display()));
-        ask.args([
-            "--print-reply",
-            "--dest=org.freedesktop.DBus",
-            "/org/freedesktop/DBus",
-        ]);
-        ask.args([
-            "org.freedesktop.DBus.GetNameOwner",
-            "string:org.freedesktop.Notifications",
-        ]);
-        let asked = ask.output().expect("install dbus-bin");
-        asked.status.success().then_some(())
+        let owned = is_owned(
+            as_nobody("dbus-send"),
+            &socket,
+            "org.freedesktop.Notifications",
+        );
+        owned.then_some(())
     });
     let mut process = Process::start_as(as_the_unit(PROGRAM), machine.root(), &[]);
     process.until_logged("protection is on");
@@ -227,19 +220,16 @@ fn glib_program(socket: &Path) -> Program {
     Program::start(&mut python)
 }
 
-/// Whether the name has an owner.
-fn is_owned(socket: &Path) -> bool {
-    let mut ask = Command::new("dbus-send");
+/// Whether `name` has an owner on a bus; `ask`: dbus-send.
+fn is_owned(mut ask: Command, socket: &Path, name: &str) -> bool {
     ask.arg(format!("--bus=unix:path={}", socket.display()));
     ask.args([
         "--print-reply",
         "--dest=org.freedesktop.DBus",
         "/org/freedesktop/DBus",
-    ]);
-    ask.args([
         "org.freedesktop.DBus.GetNameOwner",
-        "string:org.freedesktop.LowMemoryMonitor",
     ]);
+    ask.arg(format!("string:{name}"));
     ask.output().expect("install dbus-bin").status.success()
 }
 
@@ -274,7 +264,11 @@ fn a_program_of_glib_is_warned() {
     std::fs::remove_file(&socket).unwrap();
     let (_bus, _) = system_bus(&machine);
     exhaust(&machine, "the name has an owner again", || {
-        is_owned(&socket)
+        is_owned(
+            Command::new("dbus-send"),
+            &socket,
+            "org.freedesktop.LowMemoryMonitor",
+        )
     });
     // A call that the bus lets through is answered.
     let mut call = Command::new("dbus-send");

@@ -188,10 +188,11 @@ impl Exhaustion {
     ) -> Option<Cause> {
         let whole = seen.whole();
         self.harm.observe(seen, &whole);
+        let kernel_kills = self.kernel_kills_now(seen);
         let broken = Broken::of(&whole, floors, used);
         // kswapd stops at high: a snapshot that finds free pages there finds a shortage.
         let short = whole.free < whole.watermarks.high + whole.watermarks.gap() && broken.any();
-        if !short || seen.now_s - self.last_s > GAP_S || self.kernel_kills_now(seen) {
+        if !short || seen.now_s - self.last_s > GAP_S || kernel_kills {
             self.shortage = None;
         }
         self.last_s = seen.now_s;

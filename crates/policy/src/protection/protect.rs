@@ -61,6 +61,10 @@ pub struct Outcome {
     pub clean: u64,
     /// Anonymous pages.
     pub anon: u64,
+    /// Pages that are free, clean or in swap.
+    pub left: u64,
+    /// A tenth of swap is left, or less.
+    pub little_swap: bool,
     /// Pages until steering or a kill may be due.
     pub distance: u64,
 }
@@ -178,11 +182,10 @@ impl Protect {
         }
     }
 
-    /// Seconds until free memory, clean pages and swap are gone at the present rate.
-    fn ends_s(&self, seen: &Snapshot, whole: &NodeSnapshot) -> f64 {
-        let left = (whole.free + whole.clean() + seen.swap_free) * self.page_size;
+    /// Seconds until `left` pages are gone at the present rate.
+    fn ends_s(&self, left: u64) -> f64 {
         match self.recent > 0.0 {
-            true => left as f64 / self.recent,
+            true => (left * self.page_size) as f64 / self.recent,
             false => f64::INFINITY,
         }
     }
@@ -214,12 +217,13 @@ impl Protect {
             }
             _ => None,
         };
+        let left = whole.free + whole.clean() + seen.swap_free;
         let next_s = self.next_s(seen, &whole, steered.distance);
         Outcome {
             steer: steered.to,
             both: steered.both,
             exhausted,
-            ends_s: self.ends_s(seen, &whole),
+            ends_s: self.ends_s(left),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
             pressing: self.exhaustion.is_pressing(),
             boosts_kill: whole.free + whole.clean()
@@ -229,6 +233,8 @@ impl Protect {
             floors,
             clean: whole.clean(),
             anon: whole.anon,
+            left,
+            little_swap: seen.swap_free <= seen.swap_total / 10,
             distance: steered.distance,
         }
     }

@@ -140,6 +140,15 @@ fn the_kernels_own_kill_is_waited_for_once_a_second() {
     })
     .unwrap();
     assert!((0.25..0.3).contains(&at_s), "{at_s}");
+    // A kill of long ago, while memory sufficed, is over.
+    let (at_s, _) = exhausted(3.0, |now_s, seen, node| {
+        seen.oom_kills = u64::from(now_s > 0.5);
+        if now_s < 2.0 {
+            (node.free, node.file) = (100_000, 149_000);
+        }
+    })
+    .unwrap();
+    assert!((2.0..2.1).contains(&at_s), "{at_s}");
 }
 
 /// The kernel kills once all clean pages are gone, whatever room a swap has that takes nothing.
