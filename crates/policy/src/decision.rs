@@ -134,8 +134,6 @@ pub struct FreePagesForecast {
     pub floor: u32,
     /// The highest value that may be asked for.
     pub cap: u32,
-    /// The learned factor: stalls raise it, refaults lower it. 1: no correction.
-    pub correction: f64,
 }
 
 /// One node's forecast. Pages.

@@ -126,8 +126,6 @@ document! {
         pub floor: u32,
         /// The largest value that the policy sets, 1/10000 of a zone.
         pub cap: u32,
-        /// Factor learned from stalls (up) and refaults (down); 1: none.
-        pub correction: Option<f64>,
     }
 
     /// Rates between the last two samples, of the whole machine.

@@ -117,11 +117,8 @@ fn write_rates(
     )?;
     writeln!(
         to,
-        "  vm.watermark_scale_factor: wanted {}, bounds {} to {}, correction {:.2}",
-        gap.wanted,
-        gap.floor,
-        gap.cap,
-        gap.correction.unwrap_or(1.0),
+        "  vm.watermark_scale_factor: wanted {}, bounds {} to {}",
+        gap.wanted, gap.floor, gap.cap,
     )?;
     writeln!(to, "\nEach second")?;
     writeln!(

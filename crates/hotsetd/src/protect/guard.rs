@@ -87,10 +87,13 @@ pub struct Guard {
 
 impl Guard {
     /// Takes the first sample. `None`: protection is off. `dry`: nothing is written and nobody killed.
-    pub fn new(root: &Path, settings: Settings, dry: bool, tools: &mut Tools) -> Option<Guard> {
+    pub fn new(root: &Path, mut settings: Settings, dry: bool, tools: &mut Tools) -> Option<Guard> {
         if !settings.policy.enabled {
             return None;
         }
+        // The setting is of one CPU, and all may take memory at once.
+        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
+        settings.policy.fastest = settings.policy.fastest.saturating_mul(cpus);
         let mut sampler = FastSampler::new(root, tools.clock.clone());
         let page_size = sampler.page_size();
         let kernel = Series::is_there(tools.knobs);

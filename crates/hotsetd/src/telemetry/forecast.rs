@@ -43,7 +43,7 @@ pub fn log_forecast(summary: &Summary, log: &mut Log) {
     let text = format_args!(
         "demand {:.0}, reclaim: kswapd {:.0} (capacity {:.0}), direct {:.0}, proactive {:.0}, \
          refaults {:.0} pages/s, {:.1} stalls/s; scale factor wanted {} of \
-         {} to {}, correction {:.2}",
+         {} to {}",
         rates.demand,
         rates.kswapd,
         rates.kswapd_capacity,
@@ -54,7 +54,6 @@ pub fn log_forecast(summary: &Summary, log: &mut Log) {
         free.wanted,
         free.floor,
         free.cap,
-        free.correction,
     );
     log.line(Level::Rates, "rates", text);
 }

@@ -89,7 +89,6 @@ fn watermarks(forecast: &FreePagesForecast) -> FreePages {
         wanted: forecast.wanted,
         floor: forecast.floor,
         cap: forecast.cap,
-        correction: Some(forecast.correction),
     }
 }
 

@@ -9,6 +9,7 @@
 //! * A floor may be broken for good on a healthy machine, whose programs simply are that large. A stream then
 //!   goes through what is left, and does no harm. So a shortage alone is no exhaustion: see [`Harm`].
 use crate::protection::floors::Pages;
+use crate::protection::shrinkage::{Shrinkage, BURST, TREND};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 
 /// Why memory is exhausted.
@@ -47,12 +48,10 @@ const STALLED_S: f64 = 0.4;
 /// Seconds: twice the time in which PSI is brought up to date.
 const STALLED_IN_S: f64 = 4.0;
 
-/// A hard floor's shortage is harm where memory would end within so many seconds, at the rate at which it shrinks.
-/// A floor that lasts longer leaves people the time to see it.
+/// A hard floor's shortage is harm where memory would end within so many seconds, at the rate over 5 s. A floor that
+/// lasts longer leaves people the time to see it. A program that starts, and takes less than a twelfth of what is
+/// left (5 s / 60 s), is no exhaustion.
 const SOON_S: f64 = 60.0;
-/// That rate is an average over so many seconds. So a program that starts, and takes less than a twelfth of what is
-/// left (`RATE_S / SOON_S`), is no exhaustion.
-const RATE_S: f64 = 5.0;
 /// A soft floor's shortage is harm only where memory would end within so many seconds, at the rate over as many. So a
 /// program that takes less than half of what is left is never killed for it.
 const AT_ONCE_S: f64 = 1.0;
@@ -80,10 +79,6 @@ impl Growth {
 /// The harm that a shortage does.
 #[derive(Clone, Copy, Debug, Default)]
 struct Harm {
-    /// Time and pages that could still be given out, at the last snapshot.
-    last: Option<(f64, u64)>,
-    /// Pages a second by which they shrink, over [`RATE_S`] and over [`AT_ONCE_S`].
-    rates: [f64; 2],
     stalls: Growth,
     some: Growth,
     /// Memory ends soon.
@@ -95,21 +90,10 @@ struct Harm {
 }
 
 impl Harm {
-    fn observe(&mut self, seen: &Snapshot, whole: &NodeSnapshot) {
-        // Dirty pages count, and so do locked ones: neither a writer nor a stream uses up anything.
-        let room = whole.free + whole.file + seen.locked + seen.swap_free;
-        if let Some((then_s, before)) = self.last.replace((seen.now_s, room)) {
-            let elapsed_s = (seen.now_s - then_s).max(1e-4);
-            let now = (before as f64 - room as f64) / elapsed_s;
-            for (rate, over_s) in self.rates.iter_mut().zip([RATE_S, AT_ONCE_S]) {
-                let weight = (-elapsed_s / over_s).exp();
-                *rate = (*rate * weight + now * (1.0 - weight)).max(0.0);
-            }
-        }
-        let left = (whole.free + whole.clean() + seen.swap_free) as f64;
-        let ends = |rate: f64, within_s: f64| rate > 0.0 && left <= rate * within_s;
-        self.ends_soon = ends(self.rates[0], SOON_S);
-        self.ends_at_once = ends(self.rates[1], AT_ONCE_S);
+    fn observe(&mut self, seen: &Snapshot, shrinkage: &Shrinkage) {
+        let left = seen.left();
+        self.ends_soon = shrinkage.ends_s(TREND, left) <= SOON_S;
+        self.ends_at_once = shrinkage.ends_s(BURST, left) <= AT_ONCE_S;
         let (_, stalls) = self.stalls.observe(seen.now_s, seen.allocstall, AT_ONCE_S);
         let some = seen.some_us.unwrap_or(0);
         let (_, some_us) = self.some.observe(seen.now_s, some, STALLED_IN_S);
@@ -182,12 +166,13 @@ impl Exhaustion {
     pub fn decide(
         &mut self,
         seen: &Snapshot,
+        shrinkage: &Shrinkage,
         floors: Pages,
         used: UsedDuringKill,
         page_size: u64,
     ) -> Option<Cause> {
         let whole = seen.whole();
-        self.harm.observe(seen, &whole);
+        self.harm.observe(seen, shrinkage);
         let kernel_kills = self.kernel_kills_now(seen);
         let broken = Broken::of(&whole, floors, used);
         // kswapd stops at high: a snapshot that finds free pages there finds a shortage.

@@ -1,8 +1,8 @@
 //! Floors under clean file pages and under anonymous pages: their sizes, given or learned.
 use crate::protection::snapshot::Snapshot;
 
-/// A clean floor's line lies at most so many times as high as the floor ([`clean_line`]). A floor that
-/// is defended only once it is reached is broken by whatever happens between two samples.
+/// A clean floor's line lies so many times as high as the floor ([`clean_line`]). A floor that is defended only
+/// once it is reached is broken by whatever happens between two samples.
 pub const LINE: f64 = 1.25;
 
 /// Hard floors that together take more than this percentage of memory leave too little to work with.
@@ -106,7 +106,7 @@ pub fn percent(size: Size, total: u64, page_size: u64) -> f64 {
     }
 }
 
-/// The highest line of clean pages, below which reclaim is steered to anonymous pages:
+/// The line of clean pages, below which reclaim is steered to anonymous pages:
 /// `LINE * max(clean_min, clean_low)` pages.
 #[must_use]
 pub fn clean_line(floors: Pages) -> u64 {

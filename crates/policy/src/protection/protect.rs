@@ -5,6 +5,7 @@ use crate::protection::exhaustion::{
     swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
 };
 use crate::protection::floors::{percent, Floors, Learned, Pages, Size, LINE};
+use crate::protection::shrinkage::{Shrinkage, PRESENT};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
 
@@ -17,7 +18,7 @@ pub struct Config {
     /// Seconds between two snapshots while memory is near the floor or the watermarks.
     pub tick_s: f64,
     /// The highest rate at which memory is expected to be taken, bytes a second. It bounds the time to
-    /// the next snapshot while there is room. A higher rate that was measured counts instead.
+    /// the next snapshot while there is room.
     pub fastest: u64,
     /// Whether anonymous memory may be reclaimed ahead of kswapd.
     pub anon_reclaim: bool,
@@ -84,20 +85,14 @@ const WATCHFUL_S: f64 = 0.05;
 const SLOWER: f64 = 1.5;
 /// At fewer bytes a second memory stands still.
 const STILL_RATE: f64 = 4e6;
-/// A rate that was measured counts half after so many seconds.
-const RATE_HALF_LIFE_S: f64 = 5.0;
-/// The present rate is an average over so many seconds.
-const RECENT_S: f64 = 0.05;
 
-/// The memory that is left at a snapshot. Pages.
+/// The figures of the last snapshot. Pages.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct Before {
     at_s: f64,
     /// Free pages, clean pages and locked ones.
     room: u64,
     stolen: u64,
-    /// `room` and the free pages of swap.
-    with_swap: u64,
 }
 
 /// The state of protection.
@@ -109,15 +104,13 @@ pub struct Protect {
     steering: Steering,
     exhaustion: Exhaustion,
     anon_reclaim: AnonReclaim,
-    /// Bytes a second at which free and clean memory shrank, at their fastest of late.
-    rate: f64,
-    /// Bytes a second at which free memory, clean memory and swap shrink together at present. Reads of
-    /// a stream do not count.
-    recent: f64,
+    shrinkage: Shrinkage,
     pace_s: f64,
+    /// Seconds between the last two snapshots, at most [`WATCHFUL_S`].
+    interval_s: f64,
     /// Seconds that a kill takes from the decision on.
     kill_s: f64,
-    before: Option<Room>,
+    before: Option<Before>,
 }
 
 impl Protect {
@@ -132,8 +125,8 @@ impl Protect {
             steering: Steering::default(),
             exhaustion: Exhaustion::default(),
             anon_reclaim: AnonReclaim::default(),
-            rate: 0.0,
-            recent: 0.0,
+            shrinkage: Shrinkage::default(),
+            interval_s: 0.0,
             before: None,
         }
     }
@@ -174,19 +167,11 @@ impl Protect {
     /// Pages that are used up during a kill at the present rate: at most an eighth of memory, and a quarter of
     /// swap.
     fn used_during_kill(&self, managed: u64, swap_total: u64) -> UsedDuringKill {
-        let seconds = self.kill_s + f64::from(LEAST_SNAPSHOTS + 1) * self.anon_reclaim.interval_s();
-        let pages = (self.recent * seconds / self.page_size as f64) as u64;
+        let seconds = self.kill_s + f64::from(LEAST_SNAPSHOTS + 1) * self.interval_s;
+        let pages = (self.shrinkage.rate(PRESENT) * seconds) as u64;
         UsedDuringKill {
             evictable: pages.min(managed / 8),
             swap: pages.min(swap_total / 4),
-        }
-    }
-
-    /// Seconds until `left` pages are gone at the present rate.
-    fn ends_s(&self, left: u64) -> f64 {
-        match self.recent > 0.0 {
-            true => (left * self.page_size) as f64 / self.recent,
-            false => f64::INFINITY,
         }
     }
 
@@ -194,6 +179,8 @@ impl Protect {
     pub fn decide(&mut self, seen: &Snapshot) -> Outcome {
         let whole = seen.whole();
         self.learned.observe(seen, whole.managed);
+        self.shrinkage.observe(seen);
+        self.anon_reclaim.observe(seen);
         let learned = self.learned.pages();
         let (config, page_size) = (&self.config, self.page_size);
         let floors_of = |node: &NodeSnapshot| {
@@ -209,21 +196,23 @@ impl Protect {
             clean_min: floors.clean_min + used.evictable.min(lead),
             ..floors
         };
-        let exhausted = self.exhaustion.decide(seen, sooner, used, page_size);
-        self.anon_reclaim.observe(seen);
+        let exhausted = self
+            .exhaustion
+            .decide(seen, &self.shrinkage, sooner, used, page_size);
         let reclaim_anon = match steered.to {
             Steer::Anon if config.anon_reclaim && !steered.both => {
-                self.anon_reclaim.wanted(seen, page_size, floors_of)
+                self.anon_reclaim
+                    .wanted(seen, self.interval_s, page_size, floors_of)
             }
             _ => None,
         };
-        let left = whole.free + whole.clean() + seen.swap_free;
+        let left = seen.left();
         let next_s = self.next_s(seen, &whole, steered.distance);
         Outcome {
             steer: steered.to,
             both: steered.both,
             exhausted,
-            ends_s: self.ends_s(left),
+            ends_s: self.shrinkage.ends_s(PRESENT, left),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
             pressing: self.exhaustion.is_pressing(),
             boosts_kill: whole.free + whole.clean()
@@ -244,31 +233,24 @@ impl Protect {
     fn next_s(&mut self, seen: &Snapshot, whole: &NodeSnapshot, distance: u64) -> f64 {
         let tick_s = self.config.tick_s;
         let room = whole.free + whole.clean() + seen.locked;
-        let now = Room {
+        let now = Before {
             at_s: seen.now_s,
             room,
             stolen: seen.stolen,
-            with_swap: room + seen.swap_free,
         };
-        let before = self.before.replace(now);
         let mut moved = true;
-        if let Some(then) = before {
+        if let Some(then) = self.before.replace(now) {
             let elapsed_s = (seen.now_s - then.at_s).max(1e-4);
-            let bytes = |pages: u64| (pages * self.page_size) as f64 / elapsed_s;
-            let fall = bytes(then.room.saturating_sub(room));
-            let faded = self.rate * (-elapsed_s / RATE_HALF_LIFE_S).exp2();
-            self.rate = faded.max(fall);
-            // Net of memory that comes back, over a few snapshots.
-            let net =
-                (then.with_swap as f64 - now.with_swap as f64) * self.page_size as f64 / elapsed_s;
-            let weight = (-elapsed_s / RECENT_S).exp();
-            self.recent = (self.recent * weight + net * (1.0 - weight)).max(0.0);
+            self.interval_s = elapsed_s.min(WATCHFUL_S);
+            let pages = then
+                .room
+                .saturating_sub(room)
+                .max(seen.stolen.saturating_sub(then.stolen));
             // Quick snapshots serve steering, which needs swap, and a kill.
-            moved = fall.max(bytes(seen.stolen.saturating_sub(then.stolen))) > STILL_RATE
+            moved = (pages * self.page_size) as f64 > STILL_RATE * elapsed_s
                 && (self.exhaustion.ends_soon() || !swap_is_full(seen, self.page_size));
         }
-        let rate = self.rate.max(self.config.fastest as f64);
-        let half_s = (distance * self.page_size) as f64 / rate / 2.0;
+        let half_s = (distance * self.page_size) as f64 / self.config.fastest as f64 / 2.0;
         if half_s > STILL_S {
             self.pace_s = tick_s;
             return half_s.min(FAR_S);

@@ -60,6 +60,13 @@ impl NodeSnapshot {
 }
 
 impl Snapshot<'_> {
+    /// Pages that are free, clean or in swap.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        let whole = self.whole();
+        whole.free + whole.clean() + self.swap_free
+    }
+
     /// The sums over all nodes, under id 0.
     #[must_use]
     pub fn whole(&self) -> NodeSnapshot {

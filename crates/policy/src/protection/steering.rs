@@ -4,33 +4,15 @@
 //! anonymous pages only, as long as there is swap. At 0 it takes file pages only (`get_scan_count` and
 //! `get_type_to_scan` in mm/vmscan.c).
 //!
-//! Reclaim is steered to anonymous pages while clean pages are below their line:
-//!
-//! ```text
-//! floor  = max(clean_min, clean_low)
-//! fall   = pages a second by which clean pages fell, at their fastest of late
-//! least  = max(floor * (LEAST_LINE - 1), GAPS * (high - low))
-//! most   = floor * (LINE - 1)
-//! margin = min(max(fall * AHEAD_S, least), most)
-//! line   = floor + margin
-//! ```
-//!
-//! Steering ends once clean pages are above `floor + CLEAR * margin`, or once memory has not been
-//! short for [`CALM_S`]. Steering never ends within [`HOLD_S`].
-use crate::protection::floors::{Pages, LINE};
+//! Reclaim is steered to anonymous pages while clean pages are below their line, [`LINE`] times the floor.
+//! Steering ends once clean pages are above [`CLEAR`] times the floor, or once memory has not been short for
+//! [`CALM_S`]. Steering never ends within [`HOLD_S`].
+use crate::protection::floors::{clean_line, Pages, LINE};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 
-/// The line lies at least so many times as high as the floor. Pages above a
-/// floor are not protected, so the line is no higher than the fall asks for.
-const LEAST_LINE: f64 = 1.02;
-/// The line lies at least so many gaps above the floor: kswapd takes one gap, high - low, at once.
-const GAPS: f64 = 1.5;
-/// The line leaves room for the fall of so many seconds.
-const AHEAD_S: f64 = 0.1;
-/// A fall that was seen counts half after so many seconds.
-const HALF_LIFE_S: f64 = 2.0;
-/// Steering ends at so many times the margin above the floor.
-const CLEAR: f64 = 1.6;
+/// Steering ends at so many times the floor: far enough above the line ([`LINE`]) that kswapd's next run does not
+/// begin it anew.
+const CLEAR: f64 = 1.4;
 /// Steering ends once memory has not been short for so many seconds.
 const CALM_S: f64 = 2.0;
 /// Steering lasts at least so many seconds.
@@ -58,10 +40,6 @@ pub struct Steering {
     since_s: f64,
     /// When there was last a reason for the steering that is in force.
     reason_s: f64,
-    /// Pages a second by which clean pages fell.
-    fall: f64,
-    /// Time and clean pages of the last snapshot.
-    before: Option<(f64, u64)>,
 }
 
 /// A decision on steering.
@@ -78,7 +56,6 @@ impl Steering {
     /// Decides for all nodes; `floors` gives a node's floors.
     pub fn decide(&mut self, seen: &Snapshot, floors: impl Fn(&NodeSnapshot) -> Pages) -> Steered {
         let (mut anon, mut file, mut both) = (false, false, false);
-        self.follow(seen);
         // Whether the steering that is in force may end.
         let mut clear = true;
         let mut short = false;
@@ -86,9 +63,7 @@ impl Steering {
         for node in seen.nodes.iter().filter(|node| node.managed > 0) {
             let floors = floors(node);
             let clean = node.clean();
-            let (floor, near) = (floors.clean_min.max(floors.clean_low), near(node));
-            let margin = self.margin(node, floors);
-            let line = floor + margin;
+            let (line, near) = (clean_line(floors), near(node));
             let spare = node.free.saturating_sub(node.watermarks.high);
             let above = clean.saturating_sub(line);
             distance = distance.min(spare + above.min(node.anon.saturating_sub(floors.anon_min)));
@@ -97,7 +72,7 @@ impl Steering {
             anon |= near && clean < line && line > 0;
             file |= near && anon_low;
             both |= node.free < node.watermarks.high && clean <= floors.clean_min && anon_low;
-            let far_above = floor + (margin as f64 * CLEAR) as u64;
+            let far_above = (line as f64 * (CLEAR / LINE)) as u64;
             clear &= match self.now {
                 Steer::Anon => clean >= far_above,
                 Steer::File => node.anon as f64 >= floors.anon_min as f64 * ANON_CLEAR,
@@ -118,24 +93,6 @@ impl Steering {
             both,
             distance: if distance == u64::MAX { 0 } else { distance },
         }
-    }
-
-    /// Measures how fast clean pages fall.
-    fn follow(&mut self, seen: &Snapshot) {
-        let clean = seen.nodes.iter().map(NodeSnapshot::clean).sum::<u64>() + seen.locked;
-        if let Some((then_s, then)) = self.before.replace((seen.now_s, clean)) {
-            let elapsed_s = (seen.now_s - then_s).max(1e-3);
-            let fell = then.saturating_sub(clean) as f64 / elapsed_s;
-            self.fall = (self.fall * (-elapsed_s / HALF_LIFE_S).exp2()).max(fell);
-        }
-    }
-
-    /// Pages from a node's clean floor up to its line.
-    fn margin(&self, node: &NodeSnapshot, floors: Pages) -> u64 {
-        let floor = floors.clean_min.max(floors.clean_low) as f64;
-        let gap = node.watermarks.gap() as f64;
-        let least = (floor * (LEAST_LINE - 1.0)).max(gap * GAPS);
-        (self.fall * AHEAD_S).max(least).min(floor * (LINE - 1.0)) as u64
     }
 
     fn settle(&mut self, now_s: f64, wanted: Steer, clear: bool, short: bool, at_once: bool) {

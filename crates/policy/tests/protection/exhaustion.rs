@@ -2,6 +2,7 @@
 use super::snapshots::{config, node, pages, snapshot};
 use policy::exhaustion::{Cause, Exhaustion, UsedDuringKill};
 use policy::protect::Protect;
+use policy::shrinkage::Shrinkage;
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::Watermarks;
 
@@ -12,7 +13,7 @@ fn exhausted(
     for_s: f64,
     see: impl Fn(f64, &mut Snapshot, &mut NodeSnapshot),
 ) -> Option<(f64, Cause)> {
-    let mut exhaustion = Exhaustion::default();
+    let (mut exhaustion, mut shrinkage) = (Exhaustion::default(), Shrinkage::default());
     let mut tick = 0;
     while f64::from(tick) * 0.005 <= for_s {
         let now_s = f64::from(tick) * 0.005;
@@ -33,7 +34,9 @@ fn exhausted(
             nodes: &nodes,
             ..seen
         };
-        if let Some(cause) = exhaustion.decide(&seen, pages(), UsedDuringKill::default(), PAGE) {
+        shrinkage.observe(&seen);
+        let used = UsedDuringKill::default();
+        if let Some(cause) = exhaustion.decide(&seen, &shrinkage, pages(), used, PAGE) {
             return Some((now_s, cause));
         }
         tick += 1;

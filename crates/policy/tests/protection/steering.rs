@@ -33,7 +33,7 @@ fn steering_changes_once_while_pages_move_around_the_line() {
     let mut changes = 0;
     let mut before = Steer::Admin;
     for tick in 0..2000 {
-        // The line is 18.75% at this rate of fall. Pages move by a percent around it.
+        // The line is 18.75%. Pages move by a percent around it.
         let file = 187_500 + if tick % 2 == 0 { 10_000 } else { 0 } - 5_000;
         let nodes = [NodeSnapshot { file, ..node() }];
         let seen = Snapshot {
@@ -47,30 +47,22 @@ fn steering_changes_once_while_pages_move_around_the_line() {
     assert_eq!((changes, before), (1, Steer::Anon));
 }
 
-/// A cache that does not fall is defended at its floor only.
 #[test]
-fn the_line_is_higher_the_faster_clean_pages_fall() {
-    let to = |file: u64, fell: u64| {
-        let mut steering = Steering::default();
-        let mut to = Steer::Admin;
-        for (now_s, file) in [(1.0, file + fell), (1.005, file)] {
-            let nodes = [NodeSnapshot { file, ..node() }];
-            let seen = Snapshot {
-                now_s,
-                ..snapshot(&nodes)
-            };
-            to = steering.decide(&seen, |_| pages()).to;
-        }
-        to
+fn steering_begins_at_the_line_and_ends_well_above() {
+    let mut steering = Steering::default();
+    let mut to = |now_s: f64, file: u64| {
+        let nodes = [NodeSnapshot { file, ..node() }];
+        let seen = Snapshot {
+            now_s,
+            ..snapshot(&nodes)
+        };
+        steering.decide(&seen, |_| pages()).to
     };
-    assert_eq!(to(154_000, 0), Steer::Admin);
-    assert_eq!(to(152_000, 0), Steer::Anon);
-    // 500 pages in 5 ms are 10000 in a tenth of a second.
-    assert_eq!(to(161_000, 500), Steer::Admin);
-    assert_eq!(to(159_000, 500), Steer::Anon);
-    // The line is at most a quarter above the floor.
-    assert_eq!(to(188_000, 100_000), Steer::Admin);
-    assert_eq!(to(187_000, 100_000), Steer::Anon);
+    // The floor is 150,000 pages.
+    assert_eq!(to(1.0, 188_000), Steer::Admin);
+    assert_eq!(to(2.0, 187_000), Steer::Anon);
+    assert_eq!(to(3.0, 209_000), Steer::Anon);
+    assert_eq!(to(4.0, 210_000), Steer::Admin);
 }
 
 #[test]

@@ -6,21 +6,19 @@
 //! ```text
 //! ordinary = managed - huge
 //! usable   = min(file + free - min, ordinary)
-//! gaps     = min(RECLAIMABLE_SHARE_MOST * usable,
-//!                max(RECLAIMABLE_SHARE * usable, ORDINARY_SHARE * ordinary))
+//! gaps     = min(usable / 4, max(4% of ordinary, 16 MiB))
 //! factor   = 10000 * gaps / 2 / managed
 //! ```
 //!
-//! Where the administrator has set the bound of the factor, gaps is `RECLAIMABLE_SHARE_MOST * usable`.
+//! Where the administrator has set the bound of the factor, gaps is a quarter of usable.
 use crate::{Config, Machine, Observation};
 
-/// The share of reclaimable pages that may stand free: as free pages they are no cache. In a guest a
-/// share of 0.25 kept twice as many pages free for 0.012 of the stalls instead of 0.02, and a share of
-/// 0.07 left 0.05 of them (docs/design/predict.md).
-const RECLAIMABLE_SHARE: f64 = 0.08;
-/// The share of all pages but huge ones that may stand free even so. Where memory is mostly anonymous,
-/// [`RECLAIMABLE_SHARE`] of the few file pages is less than any burst takes.
+/// The share of all pages but huge ones that may stand free: as free pages they are no cache. It is the share that
+/// vm.watermark_scale_factor = 200 keeps free.
 const ORDINARY_SHARE: f64 = 0.04;
+/// Bytes that may stand free in any case: on a small machine bursts are no smaller. In a guest of 256 MiB, 14 MiB left
+/// twice as many stalls, and 18 MiB cost the page cache 3% of its hits (docs/design/predict.md).
+const ANY: f64 = (16 << 20) as f64;
 /// The largest share of reclaimable pages in any case.
 const RECLAIMABLE_SHARE_MOST: f64 = 0.25;
 
@@ -35,6 +33,7 @@ pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
         let pages = bytes as f64 / machine.page_size as f64;
         cap = cap.min((pages / managed.max(1) as f64 * 10_000.0) as u32);
     }
+    let any = ANY / machine.page_size as f64;
     for node in seen.nodes {
         let movable = (node.file + node.free).saturating_sub(node.watermarks.min) as f64;
         let ordinary = node.managed.saturating_sub(node.huge) as f64;
@@ -42,7 +41,9 @@ pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
         let most = usable * RECLAIMABLE_SHARE_MOST;
         let gaps = match configured {
             Some(_) => most,
-            None => most.min((usable * RECLAIMABLE_SHARE).max(ordinary * ORDINARY_SHARE)),
+            None => most.min(
+                (ordinary * ORDINARY_SHARE).max(any * node.managed as f64 / managed.max(1) as f64),
+            ),
         };
         let gap = gaps / 2.0;
         cap = cap.min((gap / node.managed.max(1) as f64 * 10_000.0) as u32);

@@ -4,7 +4,6 @@
 //! demand sets the time of the next sample, and the pages to hold above low. docs/design/predict.md has
 //! the algorithm in full.
 use super::ceiling;
-use super::correction::Correction;
 use super::gap::gap;
 use crate::modules::delta::Delta;
 use crate::modules::free_pages::node::{Node, Shared};
@@ -81,7 +80,6 @@ pub(crate) struct FreePages {
     knob: Knob,
     /// The most pages a second that kswapd was measured to free.
     capacity: f64,
-    correction: Correction,
     /// Seconds until the next sample.
     interval_s: f64,
 }
@@ -99,7 +97,6 @@ impl FreePages {
             last_burst_s: None,
             knob: Knob::default(),
             capacity: 0.0,
-            correction: Correction::default(),
             interval_s: config.sample_near_s,
         }
     }
@@ -202,8 +199,6 @@ impl FreePages {
         machine: &Machine,
         decision: &mut Decision,
     ) {
-        let overloaded = self.nodes.iter().any(|node| node.overloaded);
-        self.correction.observe(delta, overloaded);
         let owner = self.knob.observe(seen.knobs.watermark_scale_factor);
         if let Owner::Yielded(value) = owner {
             decision.push(
@@ -220,7 +215,7 @@ impl FreePages {
             let Some(slot) = self.slot(node.id) else {
                 continue;
             };
-            let gap = self.drawdown(slot, seen.now_s) * faded * self.correction.factor();
+            let gap = self.drawdown(slot, seen.now_s) * faded;
             deepest = deepest.max(gap);
             wanted = wanted.max(gap / node.managed.max(1) as f64 * 10_000.0);
         }
@@ -233,7 +228,6 @@ impl FreePages {
         forecast.wanted = wanted;
         forecast.floor = self.knob.floor();
         forecast.cap = cap;
-        forecast.correction = self.correction.factor();
         if let Owner::Ours(current) = owner {
             self.set(seen, current, wanted, deepest, decision);
         }

@@ -1,6 +1,5 @@
 //! Free pages: how many the machine needs, and when.
 mod ceiling;
-mod correction;
 mod gap;
 pub mod headroom;
 pub mod node;
