@@ -233,9 +233,7 @@ impl FreePages {
         }
         if config.node_reclaim && machine.node_reclaim {
             for node in seen.nodes {
-                let slot = self.find(node.id);
-                let overloaded = slot.is_some_and(|slot| self.nodes[slot].overloaded);
-                if kswapd::has_given_up(node, delta) && !overloaded {
+                if kswapd::has_given_up(node, delta) {
                     kswapd::bring_back(node, seen, delta, machine, decision);
                 } else {
                     self.hold(node, machine, seen.now_s, decision);
