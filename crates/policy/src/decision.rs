@@ -35,8 +35,6 @@ pub enum Warning {
     SlowLeak,
     /// The administrator wrote a knob that the policy had set. The policy leaves it alone from now on.
     Yielded,
-    /// Exhaustion is predicted, and nothing is left to reclaim.
-    NothingToReclaim,
 }
 
 /// The decision on one observation. The value is made once and reused. It allocates nothing after

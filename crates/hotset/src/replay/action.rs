@@ -31,7 +31,6 @@ pub fn describe(action: Action) -> String {
             Warning::SuddenLeak => "warning: sudden leak",
             Warning::SlowLeak => "warning: slow leak",
             Warning::Yielded => "warning: another program sets a knob",
-            Warning::NothingToReclaim => "warning: nothing to reclaim",
         }
         .to_owned(),
     }

@@ -11,10 +11,8 @@
 //!     and the fall within the window >= FALLEN of the free pages and >= FALLEN_BLOCKS huge blocks
 //!     and (share - EXHAUSTED) / fall <= horizon
 //! ```
-use crate::modules::knob::{Knob, Owner};
-use crate::{
-    Action, Config, Decision, Machine, NodeObservation, Observation, OrderForecast, Warning,
-};
+use crate::modules::knob::Knob;
+use crate::{Action, Config, Decision, Machine, NodeObservation, Observation, OrderForecast};
 use forecast::{time_to, Slope, TheilSen, Window};
 
 /// Seconds between two points of the window, so that it holds minutes at any sampling rate.
@@ -119,16 +117,10 @@ impl Fragmentation {
     }
 
     pub fn run(&mut self, seen: &Observation, decision: &mut Decision) {
-        let owner = self.knob.observe(seen.knobs.compaction_proactiveness);
-        if let Owner::Yielded(value) = owner {
-            decision.push(
-                Action::Warn(Warning::Yielded),
-                format_args!(
-                    "somebody else set vm.compaction_proactiveness to {value}: hotsetd leaves it \
-                    alone"
-                ),
-            );
-        }
+        let value = seen.knobs.compaction_proactiveness;
+        let ours = self
+            .knob
+            .observe("vm.compaction_proactiveness", value, decision);
         for (index, node) in seen.nodes.iter().enumerate() {
             let Some(slot) = self.slot(node.id) else {
                 continue;
@@ -139,10 +131,10 @@ impl Fragmentation {
             }
             if forecast.predicted {
                 self.last_predicted_s = Some(seen.now_s);
-                self.compact(slot, seen.now_s, node, owner, decision);
+                self.compact(slot, seen.now_s, node, ours, decision);
             }
         }
-        self.calm(seen.now_s, owner, decision);
+        self.calm(seen.now_s, ours, decision);
     }
 
     fn forecast(&mut self, slot: usize, now_s: f64, node: &NodeObservation) -> OrderForecast {
@@ -201,7 +193,7 @@ impl Fragmentation {
         slot: usize,
         now_s: f64,
         node: &NodeObservation,
-        owner: Owner,
+        ours: Option<u32>,
         decision: &mut Decision,
     ) {
         let (every_s, order) = (self.compact_every_s, self.huge_order);
@@ -212,13 +204,9 @@ impl Fragmentation {
         }
         let left_s = tracked.last.time_to_exhaustion_s.unwrap_or(0.0);
         let (id, percent) = (node.id, share * 100.0);
-        let mut raised = None;
-        if let Owner::Ours(current) = owner {
-            let value = self.proactiveness.max(self.knob.floor());
-            raised = (current < value).then_some((current, value));
-        }
-        match raised {
-            Some((current, value)) => {
+        let value = self.proactiveness.max(self.knob.floor());
+        match ours.filter(|current| *current < value) {
+            Some(current) => {
                 if !self.knob.ask(now_s, value) {
                     return;
                 }
@@ -248,10 +236,10 @@ impl Fragmentation {
     }
 
     /// Puts the knob back once nothing has been predicted for [`CALM_S`].
-    fn calm(&mut self, now_s: f64, owner: Owner, decision: &mut Decision) {
+    fn calm(&mut self, now_s: f64, ours: Option<u32>, decision: &mut Decision) {
         let calm = self.last_predicted_s.is_some_and(|at| now_s - at >= CALM_S);
         let floor = self.knob.floor();
-        let Owner::Ours(current) = owner else {
+        let Some(current) = ours else {
             return;
         };
         if calm && current > floor && self.knob.ask(now_s, floor) {

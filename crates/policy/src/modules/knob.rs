@@ -4,6 +4,8 @@
 //! asks for. A later value that the policy has not asked for is a write of the administrator's, and the
 //! knob is the administrator's from then on. The floor itself, written again, is none: `sysctl --system` does so.
 
+use crate::{Action, Decision, Warning};
+
 /// A write that fails, or that a dry run leaves out, is asked for again after so many seconds.
 const RETRY_S: f64 = 60.0;
 
@@ -20,38 +22,31 @@ pub(crate) struct Knob {
     yielded: bool,
 }
 
-/// Whose a knob is at a sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Owner {
-    /// The kernel lacks the knob, or the administrator owns it.
-    LeftAlone,
-    /// The administrator has just written this value.
-    Yielded(u32),
-    /// The policy may set the knob, which has this value.
-    Ours(u32),
-}
-
 impl Knob {
-    /// Takes the value of a sample; `None` where the kernel lacks the knob.
-    pub fn observe(&mut self, value: Option<u32>) -> Owner {
-        let Some(value) = value else {
-            return Owner::LeftAlone;
-        };
+    /// Takes the value of the knob `name` at a sample; `None` where the kernel lacks it. Returns the value where the
+    /// policy may set the knob. Warns once where the administrator has written it.
+    pub fn observe(
+        &mut self,
+        name: &str,
+        value: Option<u32>,
+        decision: &mut Decision,
+    ) -> Option<u32> {
+        let value = value?;
         let (Some(_), Some(seen)) = (self.floor, self.seen) else {
             self.floor = Some(value);
             self.seen = Some(value);
-            return Owner::Ours(value);
+            return Some(value);
         };
         let asked_for = self.asked.is_some_and(|(asked, _)| asked == value);
         self.seen = Some(value);
-        if self.yielded {
-            return Owner::LeftAlone;
-        }
-        if value != seen && !asked_for && self.floor != Some(value) {
+        if !self.yielded && value != seen && !asked_for && self.floor != Some(value) {
             self.yielded = true;
-            return Owner::Yielded(value);
+            decision.push(
+                Action::Warn(Warning::Yielded),
+                format_args!("somebody else set {name} to {value}: hotsetd leaves it alone"),
+            );
         }
-        Owner::Ours(value)
+        (!self.yielded).then_some(value)
     }
 
     /// The administrator's value.

@@ -1,6 +1,6 @@
 //! The limit of negative dentries.
-use crate::modules::knob::{Knob, Owner};
-use crate::{Action, Config, Decision, Observation, Warning};
+use crate::modules::knob::Knob;
+use crate::{Action, Config, Decision, Observation};
 
 /// The limit is written again when huge pages have changed by this share.
 const CHANGED: f64 = 0.05;
@@ -20,18 +20,12 @@ pub(crate) struct NegativeDentries {
 
 impl NegativeDentries {
     pub fn run(&mut self, seen: &Observation, config: &Config, decision: &mut Decision) {
-        let owner = self.knob.observe(seen.knobs.negative_dentry_limit);
-        if let Owner::Yielded(value) = owner {
-            decision.push(
-                Action::Warn(Warning::Yielded),
-                format_args!(
-                    "somebody else set fs.negative-dentry-limit to {value}: hotsetd leaves it alone"
-                ),
-            );
-        }
-        let (Owner::Ours(current), total) = (owner, seen.meminfo.total) else {
+        let value = seen.knobs.negative_dentry_limit;
+        let name = "fs.negative-dentry-limit";
+        let Some(current) = self.knob.observe(name, value, decision) else {
             return;
         };
+        let total = seen.meminfo.total;
         let huge = seen.meminfo.hugetlb.min(total);
         let unchanged = self.written_for.is_some_and(|before| {
             huge.abs_diff(before) as f64 <= CHANGED * before.max(total / 100) as f64

@@ -1,6 +1,6 @@
 //! The balance of dentries and inodes against the page cache: vm.vfs_cache_pressure.
-use crate::modules::knob::{Knob, Owner};
-use crate::{Action, Config, Decision, Observation, Warning};
+use crate::modules::knob::Knob;
+use crate::{Action, Config, Decision, Observation};
 
 /// Seconds between two measurements of the trend, and between two writes.
 const EVERY_S: f64 = 30.0;
@@ -33,16 +33,9 @@ pub(crate) struct ObjectCaching {
 
 impl ObjectCaching {
     pub fn run(&mut self, seen: &Observation, config: &Config, decision: &mut Decision) {
-        let owner = self.knob.observe(seen.knobs.vfs_cache_pressure);
-        if let Owner::Yielded(value) = owner {
-            decision.push(
-                Action::Warn(Warning::Yielded),
-                format_args!(
-                    "somebody else set vm.vfs_cache_pressure to {value}: hotsetd leaves it alone"
-                ),
-            );
-        }
-        let (Owner::Ours(current), Some(dentries)) = (owner, seen.dentries) else {
+        let value = seen.knobs.vfs_cache_pressure;
+        let ours = self.knob.observe("vm.vfs_cache_pressure", value, decision);
+        let (Some(current), Some(dentries)) = (ours, seen.dentries) else {
             return;
         };
         let objects = dentries.count + seen.inodes.map_or(0, |inodes| inodes.count);

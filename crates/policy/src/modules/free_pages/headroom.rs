@@ -7,10 +7,10 @@ use super::ceiling;
 use super::gap::gap;
 use crate::modules::delta::Delta;
 use crate::modules::free_pages::node::{Node, Shared};
-use crate::modules::knob::{Knob, Owner};
+use crate::modules::knob::Knob;
 use crate::modules::kswapd;
 use crate::{
-    Action, Config, Decision, Learned, Machine, NodeForecast, NodeObservation, Observation, Warning,
+    Action, Config, Decision, Learned, Machine, NodeForecast, NodeObservation, Observation,
 };
 use forecast::BlockMaxima;
 
@@ -199,15 +199,10 @@ impl FreePages {
         machine: &Machine,
         decision: &mut Decision,
     ) {
-        let owner = self.knob.observe(seen.knobs.watermark_scale_factor);
-        if let Owner::Yielded(value) = owner {
-            decision.push(
-                Action::Warn(Warning::Yielded),
-                format_args!(
-                    "somebody else set vm.watermark_scale_factor to {value}: hotsetd leaves it alone"
-                ),
-            );
-        }
+        let value = seen.knobs.watermark_scale_factor;
+        let ours = self
+            .knob
+            .observe("vm.watermark_scale_factor", value, decision);
         let faded = self.faded(seen.now_s);
         let mut wanted = f64::from(self.knob.floor());
         let mut deepest = 0.0f64;
@@ -228,7 +223,7 @@ impl FreePages {
         forecast.wanted = wanted;
         forecast.floor = self.knob.floor();
         forecast.cap = cap;
-        if let Owner::Ours(current) = owner {
+        if let Some(current) = ours {
             self.set(seen, current, wanted, deepest, decision);
         }
         if config.node_reclaim && machine.node_reclaim {
