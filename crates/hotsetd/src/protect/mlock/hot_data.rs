@@ -1,10 +1,10 @@
 //! Hot data: parts of files that programs read again and again, locked in memory.
-use super::executables::{lock_part, Locked};
+use super::executables::{lock_part, open_quietly, Locked};
 use super::limits::Limits;
-use super::read_events::{remove_stale_instance, ReadEvent, ReadEvents};
+use super::read_events::{ReadEvent, ReadEvents};
 use policy::stack_distance::{Part, ReadHistory, PART};
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,6 @@ impl HotData {
     /// # Errors
     /// As [`ReadEvents::open`].
     pub fn open(root: &Path, memory: u64) -> std::io::Result<HotData> {
-        remove_stale_instance(root);
         Ok(HotData {
             root: root.to_owned(),
             events: ReadEvents::open(root)?,
@@ -192,7 +191,7 @@ fn find(thread: &Path, ((major, minor), inode): Name) -> Option<Found> {
         if told.is_some_and(|told| told != inode) {
             continue;
         }
-        let Ok(stat) = rustix::fs::statat(rustix::fs::CWD, &place, AtFlags::empty()) else {
+        let Ok(stat) = rustix::fs::stat(&place) else {
             continue;
         };
         if is_it(&stat) && best.as_ref().is_none_or(|(sure, _)| !sure) {
@@ -200,11 +199,7 @@ fn find(thread: &Path, ((major, minor), inode): Name) -> Option<Found> {
         }
     }
     let (_, place) = best?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let open = |flags| rustix::fs::open(&place, flags, Mode::empty());
-    let file = open(flags | OFlags::NOATIME)
-        .or_else(|_| open(flags))
-        .ok()?;
+    let file = open_quietly(&place).ok()?;
     // The thread may have closed the file meanwhile, and opened another with this descriptor's number.
     let stat = rustix::fs::fstat(&file).ok().filter(is_it)?;
     let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or(place);

@@ -30,25 +30,21 @@ struct Told {
     left: u64,
 }
 
-/// Decides when a warning is due: when a level is reached, and again while less and less is left.
-#[derive(Clone, Copy, Debug)]
-pub struct Warnings {
-    medium: Told,
-    critical: Told,
-}
-
-impl Default for Warnings {
+impl Default for Told {
     fn default() -> Self {
-        let never = Told {
+        Told {
             reached_s: f64::NEG_INFINITY,
             told_s: f64::NEG_INFINITY,
             left: 0,
-        };
-        Warnings {
-            medium: never,
-            critical: never,
         }
     }
+}
+
+/// Decides when a warning is due: when a level is reached, and again while less and less is left.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Warnings {
+    medium: Told,
+    critical: Told,
 }
 
 impl Warnings {
