@@ -38,30 +38,3 @@ impl OtherKillers {
             .filter_map(|(name, runs)| runs.then_some(name))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn process(name: &str) -> Candidate {
-        let mut process = Candidate {
-            eligibility: Eligibility::Never,
-            ..Candidate::default()
-        };
-        process.name[..name.len()].copy_from_slice(name.as_bytes());
-        process
-    }
-
-    #[test]
-    fn a_killer_is_new_only_once() {
-        let none = OtherKillers::default();
-        let found = OtherKillers::among(&[process("bash"), process("earlyoom")]);
-        assert_eq!(found.new_since(none).collect::<Vec<_>>(), ["earlyoom"]);
-        assert_eq!(found.new_since(found).count(), 0);
-        let somebody = Candidate {
-            eligibility: Eligibility::Last,
-            ..process("earlyoom")
-        };
-        assert_eq!(OtherKillers::among(&[somebody]), none);
-    }
-}
