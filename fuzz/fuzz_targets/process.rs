@@ -65,7 +65,7 @@ fuzz_target!(|data: &[u8]| {
             .sample(f64::from(step), 1000.0 + f64::from(step), 0)
             .unwrap();
     }
-    let mut list = processes.list().to_vec();
+    let mut list = processes.list.to_vec();
     assert!(list.iter().any(|one| one.pid == 5001));
     match choose(&mut list, 1 << 20, 4096) {
         Choice::Nobody => panic!("the other process may be killed"),

@@ -87,7 +87,7 @@ pub fn scans() {
         }
     }
     let [all, quiet] = arms.each_ref().map(|(_, _, times)| Cost::of(times));
-    let count = arms[0].1.list().len();
+    let count = arms[0].1.list.len();
     println!(
         "a scan of {count} processes: the first {first:.0} ms; all anew {:.1} +- {:.1} ms; \
          what has changed {:.1} +- {:.1} ms, {:.1}% of a CPU",
@@ -97,7 +97,7 @@ pub fn scans() {
         quiet.1,
         quiet.0 / APART_S / 10.0
     );
-    let mut list = arms[1].1.list().to_vec();
+    let mut list = arms[1].1.list.to_vec();
     let begun = super::cpu_of_thread_s();
     std::hint::black_box(policy::victim::choose(&mut list, 4 << 20, 4096));
     let took = (super::cpu_of_thread_s() - begun) * 1e3;

@@ -13,7 +13,6 @@ use crate::observe::fast_sampler::FastSampler;
 use crate::telemetry::log::Level;
 use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
-use policy::snapshot::Snapshot;
 use policy::steering::Steer;
 use status::{Kills, ProtectionCounts};
 use std::path::Path;
@@ -37,7 +36,7 @@ pub(super) enum Enforcer {
 /// Protection.
 pub struct Guard {
     sampler: FastSampler,
-    pub(super) policy: Protect,
+    pub policy: Protect,
     pub(super) enforcer: Enforcer,
     /// `None`: nobody is killed.
     pub(super) kill: Option<KillController>,
@@ -73,8 +72,8 @@ impl Guard {
         }
         let mut sampler = FastSampler::new(root, tools.clock.clone());
         let page_size = sampler.page_size();
-        let first = |seen: &Snapshot| (seen.whole().managed, Some(seen.swap_total));
-        let (total, swap) = sampler.sample(true, 0, first).unwrap_or((0, None));
+        let first = sampler.sample(true, 0, |seen| (seen.whole().managed, seen.swap_total));
+        let (total, swap) = first.unwrap_or_default();
         let locker = match dry {
             true => None,
             false => Locker::open(root, settings.lock_bytes, total, page_size, tools.log),
@@ -110,18 +109,21 @@ impl Guard {
             decision: Outcome::default(),
             page_size,
             total,
-            swap: swap.unwrap_or(0),
+            swap,
             counts: ProtectionCounts::default(),
             can_reclaim_anon: series.is_none(),
             slow_sample_s: f64::NEG_INFINITY,
             cost_s: 0.0,
         };
-        guard.log_start(swap == Some(0), tools);
+        guard.log_start(tools);
         Some(guard)
     }
 
-    fn log_start(&self, swapless: bool, tools: &mut Tools) {
+    fn log_start(&self, tools: &mut Tools) {
         let floors = &self.policy.config().floors;
+        // Without pages the first sample failed.
+        let seen = self.total > 0;
+        let swapless = seen && self.swap == 0;
         let steers = matches!(self.enforcer, Enforcer::Hotsetd(_));
         let enforcer = match (steers, swapless) {
             (false, _) => "the kernel keeps the floors (vm.workingset_protection)",
@@ -149,8 +151,8 @@ impl Guard {
                 .log
                 .line(level, MODULE, format_args!("{message}; add swap"));
         }
-        let known = Some(self.total).filter(|&total| total > 0);
-        if let Some(percent) = known.and_then(|total| floors.excess(total, self.page_size)) {
+        let excess = floors.excess(self.total, self.page_size);
+        if let Some(percent) = excess.filter(|_| seen) {
             let message = format_args!(
                 "the hard floors are {percent:.0}% of memory: both are scaled down to {MOST_PERCENT}% together \
                  (clean_min_ratio, anon_min_ratio)"
@@ -175,11 +177,6 @@ impl Guard {
     #[must_use]
     pub fn is_armed(&self) -> bool {
         matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
-    }
-
-    /// The policy, for what it learns.
-    pub fn policy(&mut self) -> &mut Protect {
-        &mut self.policy
     }
 
     /// Whether a kill may be due any moment.
@@ -279,14 +276,12 @@ impl Guard {
     fn warn(&mut self, now_s: f64) {
         let (decision, kill) = (&self.decision, self.decision.exhausted.is_some());
         let level = match decision.steer {
-            _ if kill || (decision.pressing && decision.little_swap) => {
-                Some(WarningLevel::Critical)
-            }
-            Steer::Admin if !decision.pressing => None,
-            _ => Some(WarningLevel::Medium),
+            _ if kill || (decision.pressing && decision.little_swap) => WarningLevel::Critical,
+            Steer::Admin if !decision.pressing => return,
+            _ => WarningLevel::Medium,
         };
         let due = self.warnings.due(now_s, level, decision.left, kill);
-        if let (Some(level), Some(notifier)) = (due, &self.notifier) {
+        if let (Some(notifier), true) = (&self.notifier, due) {
             notifier.warn(level);
         }
     }

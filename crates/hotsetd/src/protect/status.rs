@@ -15,7 +15,7 @@ pub fn status(guard: &Guard) -> Protection {
         Enforcer::Kernel(_) => (status::Enforcer::Kernel, false, 0),
         Enforcer::Hotsetd(steering) => {
             let enforcer = status::Enforcer::Hotsetd;
-            (enforcer, steering.has_yielded(), steering.writes())
+            (enforcer, steering.swappiness.yielded(), steering.writes)
         }
     };
     let kill = guard.kill.as_ref();

@@ -17,7 +17,7 @@ const ARM_S: f64 = 2.0;
 
 /// The knobs vm.swappiness and vm.watermark_boost_factor, and when memory was nearly short.
 pub struct Steering {
-    swappiness: Swappiness,
+    pub(super) swappiness: Swappiness,
     /// `None`: the daemon does not kill, so a kill by the kernel is not in its way.
     boost: Option<WatermarkBoost>,
     /// Bytes.
@@ -26,7 +26,8 @@ pub struct Steering {
     near_s: Option<f64>,
     /// When so little was last left that a boost might have the kernel kill.
     short_s: f64,
-    writes: u64,
+    /// Writes of vm.swappiness.
+    pub(super) writes: u64,
 }
 
 impl Steering {
@@ -47,18 +48,6 @@ impl Steering {
     #[must_use]
     pub fn is_armed(&self) -> bool {
         self.near_s.is_some()
-    }
-
-    /// Whether the administrator wrote vm.swappiness, which is left alone from then on.
-    #[must_use]
-    pub fn has_yielded(&self) -> bool {
-        self.swappiness.yielded()
-    }
-
-    /// Writes of vm.swappiness.
-    #[must_use]
-    pub fn writes(&self) -> u64 {
-        self.writes
     }
 
     /// Turns the knobs as the policy decided.

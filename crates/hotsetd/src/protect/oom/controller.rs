@@ -207,7 +207,7 @@ impl KillController {
     }
 
     fn find_other_killers(&mut self, tools: &mut Tools) {
-        let found = OtherKillers::among(self.killer.processes.list());
+        let found = OtherKillers::among(&self.killer.processes.list);
         for name in found.new_since(self.other_killers) {
             let level = match self.yields {
                 true => Level::Notice,

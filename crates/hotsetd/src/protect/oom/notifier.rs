@@ -164,7 +164,7 @@ fn wait_and_read(
 ) -> io::Result<()> {
     let stdin = rustix::stdio::stdin();
     loop {
-        let bus = monitor.as_ref().and_then(|monitor| monitor.bus());
+        let bus = monitor.as_ref().and_then(|monitor| monitor.bus.as_ref());
         let mut ready = vec![PollFd::new(&stdin, PollFlags::IN)];
         ready.extend(bus.map(|bus| PollFd::new(bus, PollFlags::IN)));
         let limit_s = monitor.as_ref().and_then(|monitor| monitor.again_s());

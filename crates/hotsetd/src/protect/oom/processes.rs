@@ -46,7 +46,8 @@ impl Known {
 pub struct Processes {
     reader: Reader,
     own: i32,
-    list: Vec<Candidate>,
+    /// Those of the last sample, by ascending pid, without those that hang or are left out.
+    pub list: Vec<Candidate>,
     /// Two earlier samples. Growth counts from the older, which is at least half a second old.
     taken_s: [f64; 2],
     /// By ascending pid; and the same table while it is written anew.
@@ -107,17 +108,6 @@ impl Processes {
         let kernels = rustix::fs::fstatfs(proc).is_ok_and(|found| found.f_type == PROC);
         let me = rustix::fs::readlinkat(proc, "self", Vec::new());
         kernels && me.is_ok_and(|me| me.to_str() == Ok(&self.own.to_string()))
-    }
-
-    /// The processes of the last sample, by ascending pid, without those that hang or are left out.
-    #[must_use]
-    pub fn list(&self) -> &[Candidate] {
-        &self.list
-    }
-
-    /// The same, to be put in another order until the next sample.
-    pub fn list_mut(&mut self) -> &mut [Candidate] {
-        &mut self.list
     }
 
     /// Leaves a process out of all further samples.
@@ -314,7 +304,7 @@ mod tests {
         /// KiB of each process at this time.
         fn sizes(&mut self, now_s: f64, small: u64) -> Vec<u64> {
             self.1.sample(now_s, 1e9, small).unwrap();
-            self.1.list().iter().map(|one| one.memory * 4).collect()
+            self.1.list.iter().map(|one| one.memory * 4).collect()
         }
     }
 
@@ -338,7 +328,7 @@ mod tests {
         // What has changed is read, and then for as long as it grows.
         fixture.put(10, 1200, "1 2 0 0 0 0 0\n", 1);
         assert_eq!(fixture.sizes(10.0, SMALL), [1200, 44_000]);
-        assert_eq!(fixture.1.list()[0].growth, 200);
+        assert_eq!(fixture.1.list[0].growth, 200);
         fixture.put(10, 1600, "1 2 0 0 0 0 0\n", 1);
         assert_eq!(fixture.sizes(11.0, SMALL), [1600, 44_000]);
         // Whoever is killed shows only where all are read.
@@ -355,7 +345,7 @@ mod tests {
         std::fs::rename(&folder, fixture.0.path().join("gone")).unwrap();
         fixture.put(10, 800, "1 1 0 0 0 0 0\n", 2);
         assert_eq!(fixture.sizes(9.0, SMALL), [800]);
-        assert_eq!(fixture.1.list()[0].start, 2);
+        assert_eq!(fixture.1.list[0].start, 2);
     }
 
     #[test]

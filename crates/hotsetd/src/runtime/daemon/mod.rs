@@ -309,7 +309,7 @@ impl Daemon {
     fn gather_learned(&mut self) {
         self.policy.learned(&mut self.learned.numbers);
         if let Some(guard) = &mut self.guard {
-            guard.policy().learned(&mut self.learned.numbers);
+            guard.policy.learned(&mut self.learned.numbers);
         }
         self.learned.as_of_unix_s = self.clock.unix_s();
     }

@@ -11,7 +11,7 @@ impl Daemon {
         *guard = Guard::new(&root, settings, dry, &mut tools);
         let age_s = self.learned.age_s(self.clock.unix_s());
         if let Some(guard) = &mut self.guard {
-            guard.policy().recall(&self.learned.numbers, age_s);
+            guard.policy.recall(&self.learned.numbers, age_s);
         }
     }
 

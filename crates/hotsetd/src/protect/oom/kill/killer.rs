@@ -99,7 +99,7 @@ impl Killer {
         if let Err(errno) = self.sample(now_s, least(total, page_size)) {
             return Killed::Unlisted(errno);
         }
-        let (head, storm) = match choose(self.processes.list_mut(), total, page_size) {
+        let (head, storm) = match choose(&mut self.processes.list, total, page_size) {
             Choice::Nobody => return Killed::Nobody,
             Choice::Wait(dying) => {
                 // With a descriptor the wait is over with the process's end.
@@ -196,7 +196,7 @@ impl Killer {
             if self.sample(now_s, 0).is_err() {
                 return;
             }
-            find_bonds(self.processes.list_mut());
+            find_bonds(&mut self.processes.list);
         }
     }
 
@@ -207,8 +207,8 @@ impl Killer {
         victim: &mut Victim,
         fits: impl Fn(&Candidate) -> bool,
     ) {
-        for at in 0..self.processes.list().len() {
-            let one = self.processes.list()[at];
+        for at in 0..self.processes.list.len() {
+            let one = self.processes.list[at];
             if one.pid == head.pid || !fits(&one) {
                 continue;
             }

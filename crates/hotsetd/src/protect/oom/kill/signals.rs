@@ -16,16 +16,12 @@ pub(super) struct Signals {
     held: Vec<OwnedFd>,
 }
 
-/// Any other error than `NOSYS` concerns this very process only.
-fn can_open_pidfds() -> bool {
-    let own = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
-    own.err() != Some(Errno::NOSYS)
-}
-
 impl Signals {
     pub fn new(dry_run: bool) -> Signals {
+        let own = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         Signals {
-            has_pidfds: can_open_pidfds(),
+            // Any other error than `NOSYS` concerns this very process only.
+            has_pidfds: own.err() != Some(Errno::NOSYS),
             queue: if dry_run { None } else { release::start() },
             held: Vec::with_capacity(QUEUE),
         }

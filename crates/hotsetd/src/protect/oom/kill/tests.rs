@@ -15,7 +15,7 @@ fn below(root: &std::path::Path) -> Killer {
 
 fn candidate(killer: &mut Killer, pid: u32) -> Candidate {
     killer.processes.sample(0.0, 0.0, 0).unwrap();
-    let list = killer.processes.list();
+    let list = &killer.processes.list;
     *list.iter().find(|one| one.pid == pid as i32).unwrap()
 }
 
@@ -101,7 +101,7 @@ fn a_victim_that_does_not_end_is_not_chosen_again() {
     killer.processes.sample(3.0, 0.0, 0).unwrap();
     assert!(killer
         .processes
-        .list()
+        .list
         .iter()
         .all(|other| other.pid != one.pid));
     child.kill().unwrap();
