@@ -59,13 +59,13 @@ fuzz_target!(|data: &[u8]| {
             .into(),
         prefer: vec![Rule::parse("stress*").unwrap()],
     };
-    let mut processes = Processes::open(root, 4096).unwrap();
+    let mut processes = Processes::open(root, 4096, rules).unwrap();
     for step in 0..3 {
         processes
-            .sample(f64::from(step), 1000.0 + f64::from(step), &rules)
+            .sample(f64::from(step), 1000.0 + f64::from(step), 0)
             .unwrap();
     }
-    let mut list = processes.list().to_vec();
+    let mut list = processes.list.to_vec();
     assert!(list.iter().any(|one| one.pid == 5001));
     match choose(&mut list, 1 << 20, 4096) {
         Choice::Nobody => panic!("the other process may be killed"),
@@ -73,11 +73,8 @@ fuzz_target!(|data: &[u8]| {
         Choice::One(one) => assert!(!one.is_spared()),
         Choice::Storm(_) => panic!("two processes are no storm"),
     }
-    let _ = processes.is_still(&list[0], &rules);
-    let _ = (
-        processes.cgroup(5000, &rules),
-        processes.oom_group(5000, &rules),
-    );
+    let _ = processes.is_still(&list[0]);
+    let _ = (processes.cgroup(5000), processes.oom_group(5000));
     let found = mapped(root);
     assert!(found.iter().any(|one| one.path.ends_with("lib.so")));
     let pipe = root.join("sys/kernel/tracing/instances/hotset/trace_pipe");

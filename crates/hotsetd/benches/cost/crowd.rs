@@ -66,8 +66,7 @@ impl Cost {
 
 /// Scans all processes in turn: as if nothing were known of small ones, and with what is known.
 pub fn scans() {
-    let rules = Rules::default();
-    let open = || Processes::open(Path::new("/"), 4096).expect("/proc");
+    let open = || Processes::open(Path::new("/"), 4096, Rules::default()).expect("/proc");
     // Small: less than 1/400 of 16 GiB.
     let mut arms = [(0, open()), (10_486, open())].map(|(small, of)| (small, of, Vec::new()));
     let mut first = 0.0;
@@ -76,7 +75,7 @@ pub fn scans() {
             let begun = super::cpu_of_thread_s();
             let now_s = round as f64 * APART_S;
             // Long after the processes began: none is young.
-            let sampled = processes.sample(now_s, 1e9, &rules, *small);
+            let sampled = processes.sample(now_s, 1e9, *small);
             sampled.expect("/proc");
             let took = (super::cpu_of_thread_s() - begun) * 1e3;
             match round {
@@ -88,7 +87,7 @@ pub fn scans() {
         }
     }
     let [all, quiet] = arms.each_ref().map(|(_, _, times)| Cost::of(times));
-    let count = arms[0].1.list().len();
+    let count = arms[0].1.list.len();
     println!(
         "a scan of {count} processes: the first {first:.0} ms; all anew {:.1} +- {:.1} ms; \
          what has changed {:.1} +- {:.1} ms, {:.1}% of a CPU",
@@ -98,7 +97,7 @@ pub fn scans() {
         quiet.1,
         quiet.0 / APART_S / 10.0
     );
-    let mut list = arms[1].1.list().to_vec();
+    let mut list = arms[1].1.list.to_vec();
     let begun = super::cpu_of_thread_s();
     std::hint::black_box(policy::victim::choose(&mut list, 4 << 20, 4096));
     let took = (super::cpu_of_thread_s() - begun) * 1e3;

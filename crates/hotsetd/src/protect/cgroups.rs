@@ -46,12 +46,12 @@ impl Cgroups {
         if named.is_empty() {
             return None;
         }
-        let folder = |cgroup: &ProtectedCgroup| format!("/sys/fs/cgroup/{}", cgroup.name);
         let list = named.iter().map(|cgroup| {
+            let folder = format!("/sys/fs/cgroup/{}", cgroup.name);
             let file = if cgroup.hard { "min" } else { "low" };
             Cgroup {
-                folder: folder(cgroup),
-                knob: format!("{}/memory.{file}", folder(cgroup)),
+                knob: format!("{folder}/memory.{file}"),
+                folder,
                 working_set: WorkingSet::default(),
                 written: 0,
                 asked: 0,
@@ -195,11 +195,7 @@ impl Cgroup {
             _ => {}
         }
         let to = Text::<24>::of(format_args!("{}", self.asked));
-        let write = tools.knob_write(
-            &self.knob,
-            to.as_str(),
-            "the cgroup's working set, in bytes",
-        );
-        write.report(result, tools.log, tools.state);
+        let reason = "the cgroup's working set, in bytes";
+        tools.report(false, &self.knob, to.as_str(), result, reason);
     }
 }

@@ -1,12 +1,11 @@
 //! What the daemon lends to protection for one step.
+use crate::actuate::error::Error;
 use crate::actuate::knob_report::{KnobWrite, Now};
-use crate::actuate::knobs::KnobWriter;
+use crate::actuate::knobs::{KnobWriter, Outcome};
 use crate::actuate::reclaim_worker::Worker;
 use crate::os::clock::Clock;
-use crate::os::fixed_string::Text;
 use crate::telemetry::log::Log;
-use crate::telemetry::state::{PastAction, State};
-use std::fmt;
+use crate::telemetry::state::State;
 
 /// The module's name in the log.
 pub(super) const MODULE: &str = "protect";
@@ -22,33 +21,31 @@ pub struct Tools<'a> {
 }
 
 impl Tools<'_> {
-    /// Adds an action to the history of the status document.
-    pub(super) fn remember(&mut self, action: Text<96>, reason: &str, outcome: fmt::Arguments) {
-        self.state.remember(PastAction {
-            at_unix_s: self.clock.unix_s(),
-            action,
-            reason: Text::of(format_args!("{reason}")),
-            outcome: Text::of(outcome),
-        });
-    }
-
-    /// A knob's write, to be reported outside of the history.
-    pub(super) fn knob_write<'k>(
-        &self,
-        knob: &'k str,
-        to: &'k str,
-        reason: &'k str,
-    ) -> KnobWrite<'k> {
-        KnobWrite {
+    /// Reports a knob's write. `in_history`: the history of actions shows it.
+    pub(super) fn report(
+        &mut self,
+        in_history: bool,
+        knob: &str,
+        to: &str,
+        result: &Result<Outcome, Error>,
+        reason: &str,
+    ) {
+        let write = KnobWrite {
             module: MODULE,
             knob,
             to,
             reason,
-            in_history: false,
+            in_history,
             now: Now {
                 monotonic_s: self.clock.now_s(),
                 unix_s: self.clock.unix_s(),
             },
-        }
+        };
+        write.report(result, self.log, self.state);
     }
+}
+
+/// MiB of pages of `page_size` bytes.
+pub(super) fn mib(pages: u64, page_size: u64) -> u64 {
+    (pages * (page_size >> 10)) >> 10
 }

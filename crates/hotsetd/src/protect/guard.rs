@@ -2,19 +2,19 @@
 use super::cgroups::Cgroups;
 use super::context::{Tools, MODULE};
 use super::mlock::thread::Locker;
-use super::oom::controller::{Exhaustion, KillController};
+use super::oom::controller::KillController;
 use super::oom::low_memory::{Level as WarningLevel, Warnings};
 use super::oom::notifier::{Notices, Notifier};
 use super::series::Series;
 use super::settings::{Settings, When};
-use super::steering::{Situation, Steering};
+use super::steering::Steering;
 use crate::actuate::reclaim_worker::Job;
 use crate::observe::fast_sampler::FastSampler;
 use crate::telemetry::log::Level;
 use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
 use policy::steering::Steer;
-use policy::victim::least;
+use status::{Kills, ProtectionCounts};
 use std::path::Path;
 
 /// Seconds until a sample that failed is tried again.
@@ -28,57 +28,36 @@ const SHARE_AT_WORST: f64 = 0.5;
 const SLOW_S: f64 = 1.0;
 
 /// Who keeps the floors.
-enum Enforcer {
+pub(super) enum Enforcer {
     Kernel(Series),
-    Hotsetd(Box<Steering>),
-}
-
-/// The guard's state, for the status document and the metrics. Pages are of `page_size`
-/// bytes.
-pub struct GuardView<'a> {
-    /// Bytes of a page.
-    pub page_size: u64,
-    /// The policy's last decision.
-    pub decision: Outcome,
-    /// anon_min, clean_min and clean_low, percent of memory.
-    pub ratios: [u32; 3],
-    /// The kernel keeps the floors itself.
-    pub kernel_enforces: bool,
-    /// The administrator wrote vm.swappiness.
-    pub swappiness_yielded: bool,
-    /// Quick samples taken.
-    pub samples: u64,
-    /// Writes of vm.swappiness.
-    pub steered: u64,
-    /// Reclaims of anonymous memory that were handed to the worker.
-    pub anon_reclaims: u64,
-    pub kill: &'a KillController,
-    /// `None`: no file page may be locked.
-    pub locker: Option<&'a Locker>,
-    /// `None`: no cgroup is named.
-    pub cgroups: Option<&'a Cgroups>,
+    Hotsetd(Steering),
 }
 
 /// Protection.
 pub struct Guard {
     sampler: FastSampler,
-    policy: Protect,
-    enforcer: Enforcer,
-    kill: KillController,
+    pub policy: Protect,
+    pub(super) enforcer: Enforcer,
+    /// `None`: nobody is killed.
+    pub(super) kill: Option<KillController>,
     /// `None`: nobody is to be told anything.
     notices: Option<Notices>,
+    /// The process that gives the notices, once it is started.
+    pub notifier: Option<Notifier>,
     warnings: Warnings,
-    locker: Option<Locker>,
-    cgroups: Option<Cgroups>,
+    pub(super) locker: Option<Locker>,
+    pub(super) cgroups: Option<Cgroups>,
     /// The policy's last decision.
-    decision: Outcome,
+    pub(super) decision: Outcome,
+    /// Bytes of a page.
+    pub(super) page_size: u64,
     /// Pages of memory.
-    total: u64,
+    pub(super) total: u64,
     /// Pages of swap.
     swap: u64,
-    samples: u64,
-    anon_reclaims: u64,
-    /// The kernel takes requests to reclaim anonymous memory.
+    /// Without the writes of vm.swappiness, which are counted where they are made.
+    pub(super) counts: ProtectionCounts,
+    /// The kernel takes requests to reclaim anonymous memory, and hotsetd has to make them.
     can_reclaim_anon: bool,
     slow_sample_s: f64,
     /// CPU seconds of a sample, averaged.
@@ -96,93 +75,87 @@ impl Guard {
         settings.policy.fastest = settings.policy.fastest.saturating_mul(cpus);
         let mut sampler = FastSampler::new(root, tools.clock.clone());
         let page_size = sampler.page_size();
-        let kernel = Series::is_there(tools.knobs);
-        let hard = settings.policy.floors.any_hard();
-        let theirs = kernel && !hard && Series::is_on(tools.knobs);
-        let enforcer = match kernel {
-            true => Enforcer::Kernel(Series::new(theirs)),
-            false => Enforcer::Hotsetd(Box::new(Steering::new(dry, tools.clock.now_s()))),
+        let first = sampler.sample(true, 0, |seen| (seen.whole().managed, seen.swap_total));
+        let (total, swap) = first.unwrap_or_default();
+        let locker = match dry {
+            true => None,
+            false => Locker::open(root, settings.lock_bytes, total, page_size, tools.log),
         };
+        let series = Series::is_on(tools.knobs);
+        let hard = settings.policy.floors.any_hard();
+        let theirs = series == Some(true) && !hard;
         let kills = match settings.kill.when {
-            When::Auto => !kernel || !(hard || theirs),
+            When::Auto => series.is_none() || !(hard || theirs),
             When::Always => true,
             When::Never => false,
         };
-        let cgroups = Cgroups::new(root, &settings.cgroups);
-        let first = |snapshot: &policy::snapshot::Snapshot| {
-            (snapshot.whole().managed, Some(snapshot.swap_total))
-        };
-        let (total, swap) = sampler.sample(true, 0, first).unwrap_or((0, None));
-        let excess = match total {
-            0 => None,
-            _ => settings.policy.floors.excess(total, page_size),
-        };
-        let locker = match dry {
-            true => None,
-            false => Locker::open(
-                root,
-                settings.lock_bytes,
-                total * page_size,
-                page_size,
-                tools.log,
-            ),
-        };
         let kill = match kills {
             true => KillController::open(root, page_size, &settings.kill, dry, tools),
-            false => KillController::default(),
+            false => None,
         };
-        let notices = settings.notices(root, kill.is_open());
+        let now_s = tools.clock.now_s();
+        let enforcer = match series {
+            Some(_) => Enforcer::Kernel(Series::new(theirs)),
+            None => Enforcer::Hotsetd(Steering::new(dry, kill.is_some(), page_size, now_s)),
+        };
+        let notices = settings.notices(root, kill.is_some());
         let guard = Guard {
+            cgroups: Cgroups::new(root, &settings.cgroups),
             policy: Protect::new(settings.policy, page_size),
             sampler,
             enforcer,
             kill,
             notices: notices.filter(|_| !dry),
+            notifier: None,
             warnings: Warnings::default(),
             locker,
-            cgroups,
             decision: Outcome::default(),
+            page_size,
             total,
-            swap: swap.unwrap_or(0),
-            samples: 0,
-            anon_reclaims: 0,
-            can_reclaim_anon: true,
+            swap,
+            counts: ProtectionCounts::default(),
+            can_reclaim_anon: series.is_none(),
             slow_sample_s: f64::NEG_INFINITY,
             cost_s: 0.0,
         };
-        guard.log_start(swap == Some(0), excess, tools);
+        guard.log_start(tools);
         Some(guard)
     }
 
-    /// `excess`: both hard floors in percent of memory, where they are too much.
-    fn log_start(&self, swapless: bool, excess: Option<f64>, tools: &mut Tools) {
-        let enforcer = match (&self.enforcer, swapless) {
-            (Enforcer::Kernel(_), _) => "the kernel keeps the floors (vm.workingset_protection)",
-            (Enforcer::Hotsetd(_), false) => "hotsetd keeps the floors by vm.swappiness",
-            (Enforcer::Hotsetd(_), true) => "vm.swappiness keeps no floor without swap",
+    fn log_start(&self, tools: &mut Tools) {
+        let floors = &self.policy.config().floors;
+        // Without pages the first sample failed.
+        let seen = self.total > 0;
+        let swapless = seen && self.swap == 0;
+        let steers = matches!(self.enforcer, Enforcer::Hotsetd(_));
+        let enforcer = match (steers, swapless) {
+            (false, _) => "the kernel keeps the floors (vm.workingset_protection)",
+            (true, false) => "hotsetd keeps the floors by vm.swappiness",
+            (true, true) => "vm.swappiness keeps no floor without swap",
         };
-        let kill = self.kill.mode().describe();
+        let kill = match self.kills() {
+            Kills::DryRun => "hotsetd names whom it would kill when memory is exhausted",
+            Kills::WhenExhausted => "hotsetd kills when memory is exhausted",
+            _ => "hotsetd kills nobody",
+        };
         let message = format_args!("protection is on: {enforcer}; {kill}");
         tools.log.line(Level::Notice, MODULE, message);
-        if swapless && matches!(self.enforcer, Enforcer::Hotsetd(_)) {
-            let hard = self.policy.config().floors.any_hard();
-            let (level, message) = match (hard, self.kills()) {
-                (false, _) => (
-                    Level::Notice,
-                    "no swap: reclaim cannot be steered; add swap",
-                ),
-                (_, true) => (
-                    Level::Warning,
-                    "no swap: the floors hold by the kill alone; add swap",
-                ),
-                _ => (
-                    Level::Warning,
-                    "no swap and no kill: nothing keeps the floors; add swap",
-                ),
+        if swapless && steers {
+            let level = match floors.any_hard() {
+                true => Level::Warning,
+                false => Level::Notice,
             };
-            tools.log.line(level, MODULE, format_args!("{message}"));
+            let message = match &self.kill {
+                _ if !floors.any_hard() => "no swap: reclaim cannot be steered",
+                Some(_) => "no swap: the floors hold by the kill alone",
+                None => "no swap and no kill: nothing keeps the floors",
+            };
+            tools
+                .log
+                .line(level, MODULE, format_args!("{message}; add swap"));
         }
-        if let Some(percent) = excess {
+        let excess = floors.excess(self.total, self.page_size);
+        if let Some(percent) = excess.filter(|_| seen) {
             let message = format_args!(
                 "the hard floors are {percent:.0}% of memory: both are scaled down to {MOST_PERCENT}% together \
                  (clean_min_ratio, anon_min_ratio)"
@@ -193,9 +166,8 @@ impl Guard {
 
     /// Gives back the knobs that this guard alone has changed.
     pub fn stop(&mut self, tools: &mut Tools) {
-        let situation = self.situation(tools.clock.now_s());
         if let Enforcer::Hotsetd(steering) = &mut self.enforcer {
-            steering.stop(&situation, tools);
+            steering.stop(&self.decision, tools);
         }
     }
 
@@ -210,11 +182,6 @@ impl Guard {
         matches!(&self.enforcer, Enforcer::Hotsetd(steering) if steering.is_armed())
     }
 
-    /// The policy, for what it learns.
-    pub fn policy(&mut self) -> &mut Protect {
-        &mut self.policy
-    }
-
     /// Whether a kill may be due any moment.
     #[must_use]
     pub fn is_pressed(&self) -> bool {
@@ -224,29 +191,22 @@ impl Guard {
     /// The notices that are wanted and that no process gives. None is started while a kill may be due any moment.
     pub fn lacks(&mut self) -> Option<&Notices> {
         let notices = self.notices.as_ref().filter(|_| !self.decision.pressing)?;
-        (!self.kill.has_notifier(notices)).then_some(notices)
+        let notifier = self.notifier.as_mut();
+        let given = notifier.is_some_and(|notifier| notifier.runs(notices));
+        (!given).then_some(notices)
     }
 
-    /// Whether this process gives the notices that are wanted.
-    pub fn wants(&self, notifier: &mut Notifier) -> bool {
-        let notices = self.notices.as_ref();
-        notices.is_some_and(|notices| notifier.runs(notices))
+    /// Takes over the process of a guard that this one replaces, if it gives the notices that are wanted.
+    pub fn take_over(&mut self, mut notifier: Notifier) {
+        match &self.notices {
+            Some(notices) if notifier.runs(notices) => self.notifier = Some(notifier),
+            _ => notifier.end(),
+        }
     }
 
-    /// Sets the process that gives notices.
-    pub fn set_notifier(&mut self, notifier: Option<Notifier>) {
-        self.kill.set_notifier(notifier);
-    }
-
-    /// Takes the notifier, for a guard that replaces this one.
-    pub fn take_notifier(&mut self) -> Option<Notifier> {
-        self.kill.take_notifier()
-    }
-
-    /// Whether memory that is exhausted leads to a kill, be it in a dry run.
-    #[must_use]
-    pub fn kills(&self) -> bool {
-        self.kill.is_open()
+    /// Whether the daemon kills.
+    pub(super) fn kills(&self) -> Kills {
+        self.kill.as_ref().map_or(Kills::Never, |kill| kill.kills())
     }
 
     /// Share of memory, 0 to 1, in file pages that reclaim is kept away from. Locked pages are on no
@@ -257,50 +217,30 @@ impl Guard {
         line as f64 / self.total.max(1) as f64
     }
 
-    /// The guard's state, for the status document and the metrics.
-    #[must_use]
-    pub fn view(&self) -> GuardView<'_> {
-        let steering = match &self.enforcer {
-            Enforcer::Kernel(_) => None,
-            Enforcer::Hotsetd(steering) => Some(steering),
-        };
-        GuardView {
-            page_size: self.sampler.page_size(),
-            decision: self.decision,
-            ratios: self.policy.ratios(self.total),
-            kernel_enforces: steering.is_none(),
-            swappiness_yielded: steering.is_some_and(|steering| steering.has_yielded()),
-            samples: self.samples,
-            steered: steering.map_or(0, |steering| steering.writes()),
-            anon_reclaims: self.anon_reclaims,
-            kill: &self.kill,
-            locker: self.locker.as_ref(),
-            cgroups: self.cgroups.as_ref(),
-        }
-    }
-
     /// Takes one sample, and acts on it. Returns the seconds until the next.
     pub fn step(&mut self, tools: &mut Tools) -> f64 {
         let now_s = tools.clock.now_s();
-        self.samples += 1;
+        self.counts.samples += 1;
         let Some(decision) = self.sample(now_s, tools) else {
             // The daemon's own sample reports the file that could not be read.
             return AGAIN_S;
         };
         self.decision = decision;
-        self.enforce(now_s, tools);
+        match &mut self.enforcer {
+            Enforcer::Kernel(series) => series.set(self.policy.ratios(self.total), tools),
+            Enforcer::Hotsetd(steering) => steering.steer(now_s, &decision, tools),
+        }
         // Where neither type can be spared, locked pages are the first to go. Exhaustion alone unlocks
         // nothing: a task that takes memory without end would only take the unlocked pages as well.
-        if decision.both {
-            if let Some(locker) = &self.locker {
-                locker.let_go();
-            }
+        if let (Some(locker), true) = (&self.locker, decision.both) {
+            locker.let_go();
         }
         self.warn(now_s);
         self.kill_or_prepare(now_s, tools);
-        if let (Some((node, bytes)), Enforcer::Hotsetd(_)) = (decision.reclaim_anon, &self.enforcer)
-        {
-            self.reclaim_anon(node, bytes, tools);
+        let worker = tools.worker.as_mut().filter(|_| self.can_reclaim_anon);
+        if let (Some((node, bytes)), Some(worker)) = (decision.reclaim_anon, worker) {
+            let asked = worker.ask(Job::ReclaimAnon { node, bytes });
+            self.counts.anon_reclaims += u64::from(asked);
         }
         let share = match decision.pressing {
             true => SHARE_AT_WORST,
@@ -312,97 +252,63 @@ impl Guard {
     /// `None`: a file that protection needs could not be read.
     fn sample(&mut self, now_s: f64, tools: &mut Tools) -> Option<Outcome> {
         let slow = now_s - self.slow_sample_s >= SLOW_S;
-        let locked = self.locked_pages();
+        let locked = self.locker.as_ref().map_or(0, Locker::bytes) / self.page_size;
         let (policy, total, swap) = (&mut self.policy, &mut self.total, &mut self.swap);
         let begun_s = tools.clock.thread_cpu_s();
-        let decision = self.sampler.sample(slow, locked, |snapshot| {
-            *total = snapshot.nodes.iter().map(|node| node.managed).sum();
-            *swap = snapshot.swap_total;
-            policy.decide(snapshot)
+        let decision = self.sampler.sample(slow, locked, |seen| {
+            (*total, *swap) = (seen.whole().managed, seen.swap_total);
+            policy.decide(seen)
         });
         let cost_s = tools.clock.thread_cpu_s() - begun_s;
         self.cost_s += (cost_s - self.cost_s) / 8.0;
         if slow {
             self.slow_sample_s = now_s;
-            let situation = self.situation(now_s);
             if let Enforcer::Hotsetd(steering) = &mut self.enforcer {
-                steering.check_ownership(&situation, tools);
+                steering.check_ownership(&self.decision, tools);
             }
-            let page_size = self.sampler.page_size();
             // Where a kill may be due, a boundary can wait.
             if let (Some(cgroups), false) = (&mut self.cgroups, self.decision.pressing) {
-                cgroups.update(now_s, self.total * page_size, page_size, tools);
+                let memory = self.total * self.page_size;
+                cgroups.update(now_s, memory, self.page_size, tools);
             }
         }
         decision
-    }
-
-    fn enforce(&mut self, now_s: f64, tools: &mut Tools) {
-        let situation = self.situation(now_s);
-        match &mut self.enforcer {
-            Enforcer::Kernel(series) => {
-                let ratios = self.policy.ratios(self.total);
-                series.set(ratios, tools);
-            }
-            Enforcer::Hotsetd(steering) => steering.steer(&situation, tools),
-        }
     }
 
     /// Tells programs that memory is short: they may give caches back.
     fn warn(&mut self, now_s: f64) {
         let (decision, kill) = (&self.decision, self.decision.exhausted.is_some());
         let level = match decision.steer {
-            _ if kill || (decision.pressing && decision.little_swap) => {
-                Some(WarningLevel::Critical)
-            }
-            Steer::Admin if !decision.pressing => None,
-            _ => Some(WarningLevel::Medium),
+            _ if kill || (decision.pressing && decision.little_swap) => WarningLevel::Critical,
+            Steer::Admin if !decision.pressing => return,
+            _ => WarningLevel::Medium,
         };
-        if let Some(level) = self.warnings.due(now_s, level, decision.left, kill) {
-            self.kill.warn(level);
+        let due = self.warnings.due(now_s, level, decision.left, kill);
+        if let (Some(notifier), true) = (&self.notifier, due) {
+            notifier.warn(level);
         }
     }
 
     fn kill_or_prepare(&mut self, now_s: f64, tools: &mut Tools) {
-        let decision = &self.decision;
+        let (decision, total) = (&self.decision, self.total + self.swap);
+        let Some(kill) = &mut self.kill else { return };
         let Some(cause) = decision.exhausted else {
             if decision.brewing {
-                let small = least(self.total + self.swap, self.sampler.page_size());
-                self.kill.prepare(now_s, decision.pressing, small, tools);
+                kill.prepare(now_s, decision.pressing, total, tools);
             }
             return;
         };
-        let exhaustion = Exhaustion {
-            cause,
-            ends_s: decision.ends_s,
-            memory_and_swap: self.total + self.swap,
-            clean: decision.clean,
-            clean_min: decision.floors.clean_min,
-            page_size: self.sampler.page_size(),
+        let Some(victim) = kill.kill(now_s, cause, decision, total, tools) else {
+            return;
         };
-        if let Some(took_s) = self.kill.kill(now_s, &exhaustion, tools) {
-            self.policy.killed(took_s);
+        match victim.dry_run {
+            true => self.counts.kills_dry_run += 1,
+            false => self.counts.kills += 1,
         }
-    }
-
-    fn reclaim_anon(&mut self, node: u32, bytes: u64, tools: &mut Tools) {
-        if let (Some(worker), true) = (&mut tools.worker, self.can_reclaim_anon) {
-            if worker.ask(Job::ReclaimAnon { node, bytes }) {
-                self.anon_reclaims += 1;
-            }
+        if let Some(notifier) = &self.notifier {
+            let sent = notifier.send(&victim, cause, self.page_size);
+            self.counts.kills_unnotified += u64::from(sent.is_err());
         }
-    }
-
-    fn situation(&self, now_s: f64) -> Situation {
-        Situation {
-            now_s,
-            decision: self.decision,
-            page_size: self.sampler.page_size(),
-            kills: self.kill.is_open(),
-        }
-    }
-
-    fn locked_pages(&self) -> u64 {
-        self.locker.as_ref().map_or(0, Locker::bytes) / self.sampler.page_size()
+        self.policy.killed(f64::from(victim.took_us) / 1e6);
     }
 }

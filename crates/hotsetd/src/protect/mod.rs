@@ -18,5 +18,5 @@ pub mod steering;
 pub mod watermark_boost;
 
 pub use context::Tools;
-pub use guard::{Guard, GuardView};
+pub use guard::Guard;
 pub use settings::Settings;

@@ -34,18 +34,11 @@ impl Series {
         }
     }
 
-    /// Whether the kernel's protection is on.
+    /// Whether the kernel's protection is on. `None`: this kernel lacks the series.
     #[must_use]
-    pub fn is_on(knobs: &KnobWriter) -> bool {
-        knobs
-            .read(SYSCTLS[3])
-            .is_ok_and(|value| value.as_str() != "0")
-    }
-
-    /// Whether this kernel has the series.
-    #[must_use]
-    pub fn is_there(knobs: &KnobWriter) -> bool {
-        knobs.read(SYSCTLS[3]).is_ok()
+    pub fn is_on(knobs: &KnobWriter) -> Option<bool> {
+        let value = knobs.read(SYSCTLS[3]).ok()?;
+        Some(value.as_str() != "0")
     }
 
     /// Sets the sysctls. `ratios`: anon_min, clean_min and clean_low, percent of memory.
@@ -73,8 +66,7 @@ impl Series {
                 Err(Error::Write(_)) if place == 0 && before.is_none() => continue,
                 _ => {}
             }
-            let write = tools.knob_write(SYSCTLS[at], value.as_str(), why);
-            write.report(&result, tools.log, tools.state);
+            tools.report(false, SYSCTLS[at], value.as_str(), &result, why);
         }
     }
 }

@@ -1,25 +1,28 @@
 //! Protection in the status document and the metrics.
-use super::guard::GuardView;
-use super::mlock::thread::{Contents, Locker};
-use super::oom::controller::{LastKill, Mode};
+use super::guard::{Enforcer, Guard};
+use super::oom::controller::LastKill;
 use crate::telemetry::metrics::Page;
 use policy::steering::Steer;
-use status::{
-    Enforcer, Kills, LockedFile, LockedFiles, Protection, ProtectionCounts, Steering, Victim,
-};
+use status::{Protection, ProtectionCounts, Steering, Victim};
 
 /// The part of the status document that shows protection.
 #[must_use]
-pub fn status(guard: &GuardView) -> Protection {
-    let page_size = guard.page_size;
-    let (decision, kill) = (&guard.decision, guard.kill);
+pub fn status(guard: &Guard) -> Protection {
+    let (decision, page_size) = (&guard.decision, guard.page_size);
     let floors = decision.floors;
-    let [anon_min_ratio, clean_min_ratio, clean_low_ratio] = guard.ratios;
+    let [anon_min_ratio, clean_min_ratio, clean_low_ratio] = guard.policy.ratios(guard.total);
+    let (enforcer, yielded, steered) = match &guard.enforcer {
+        Enforcer::Kernel(_) => (status::Enforcer::Kernel, false, 0),
+        Enforcer::Hotsetd(steering) => {
+            let enforcer = status::Enforcer::Hotsetd;
+            (enforcer, steering.swappiness.yielded(), steering.writes)
+        }
+    };
+    let kill = guard.kill.as_ref();
+    let last = kill.and_then(|kill| kill.last.as_ref());
+    let other_killers = kill.map(|kill| kill.other_killers).unwrap_or_default();
     Protection {
-        enforcer: match guard.kernel_enforces {
-            true => Enforcer::Kernel,
-            false => Enforcer::Hotsetd,
-        },
+        enforcer,
         anon_min_ratio,
         clean_min_ratio,
         clean_low_ratio,
@@ -35,31 +38,18 @@ pub fn status(guard: &GuardView) -> Protection {
             Steer::Anon => Steering::Anon,
             Steer::File => Steering::File,
         },
-        swappiness_is_the_administrators: guard.swappiness_yielded,
+        swappiness_is_the_administrators: yielded,
         both_floors_bind: decision.both,
         exhausted: decision.exhausted.is_some(),
-        kills: match kill.mode() {
-            Mode::Never => Kills::Never,
-            Mode::DryRun => Kills::DryRun,
-            Mode::WhenExhausted => Kills::WhenExhausted,
+        kills: guard.kills(),
+        last_victim: last.map(|last| victim(last, page_size)),
+        locked: guard.locker.as_ref().map(|locker| locker.status()),
+        cgroups: guard.cgroups.as_ref().map(|cgroups| cgroups.status()),
+        other_killers: other_killers.names().map(str::to_owned).collect(),
+        counts: ProtectionCounts {
+            steered,
+            ..guard.counts.clone()
         },
-        last_victim: kill.last_kill().map(|last| victim(last, page_size)),
-        locked: guard.locker.map(locked),
-        cgroups: guard.cgroups.map(|cgroups| cgroups.status()),
-        other_killers: kill.other_killers().names().map(str::to_owned).collect(),
-        counts: counts(guard),
-    }
-}
-
-fn counts(guard: &GuardView) -> ProtectionCounts {
-    let kills = guard.kill.counts();
-    ProtectionCounts {
-        samples: guard.samples,
-        steered: guard.steered,
-        kills: kills.kills,
-        kills_dry_run: kills.dry_run,
-        anon_reclaims: guard.anon_reclaims,
-        kills_unnotified: kills.unnotified,
     }
 }
 
@@ -78,88 +68,64 @@ fn victim(last: &LastKill, page_size: u64) -> Victim {
     }
 }
 
-fn locked(locker: &Locker) -> LockedFiles {
-    let file = |file: Contents| LockedFile {
-        path: file.path.to_string_lossy().into_owned(),
-        users: file.users,
-        bytes: file.bytes,
-    };
-    LockedFiles {
-        budget_bytes: locker.budget(),
-        bytes: locker.bytes(),
-        files: locker.contents().into_iter().map(file).collect(),
-    }
-}
-
 /// Writes the metrics of protection.
-pub fn write_metrics(guard: &GuardView, page: &mut Page) {
-    let kills = guard.kill.counts();
+pub fn write_metrics(protection: &Protection, page: &mut Page) {
+    let counts = &protection.counts;
     for (name, help, count) in [
-        ("samples", "Quick samples taken", guard.samples),
-        ("steered", "Writes of vm.swappiness", guard.steered),
-        ("kills", "Kills, a fork storm counted once", kills.kills),
+        ("samples", "Quick samples taken", counts.samples),
+        ("steered", "Writes of vm.swappiness", counts.steered),
+        ("kills", "Kills, a fork storm counted once", counts.kills),
         (
             "kills_dry_run",
             "Kills of a dry run, in which nobody is killed",
-            kills.dry_run,
+            counts.kills_dry_run,
         ),
         (
             "anon_reclaims",
             "Reclaims of anonymous memory that were requested",
-            guard.anon_reclaims,
+            counts.anon_reclaims,
         ),
     ] {
         page.counter(&format!("hotset_protect_{name}"), help, count as f64);
     }
-    let decision = &guard.decision;
-    let floors = decision.floors;
-    for (name, help, pages) in [
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        page.gauge(&format!("hotset_protect_{name}"), help, value as f64);
+    };
+    for (name, help, bytes) in [
         (
             "clean_min_bytes",
             "Hard floor under clean file pages",
-            floors.clean_min,
+            protection.clean_min_bytes,
         ),
         (
             "clean_low_bytes",
             "Soft floor under clean file pages",
-            floors.clean_low,
+            protection.clean_low_bytes,
         ),
         (
             "anon_min_bytes",
             "Hard floor under anonymous pages",
-            floors.anon_min,
+            protection.anon_min_bytes,
         ),
         (
             "clean_bytes",
             "Clean file pages, without locked ones",
-            decision.clean,
+            protection.clean_bytes,
         ),
-        ("anon_bytes", "Anonymous pages", decision.anon),
+        ("anon_bytes", "Anonymous pages", protection.anon_bytes),
         (
             "distance_bytes",
             "Bytes that allocations can take before reclaim is steered",
-            decision.distance,
+            protection.distance_bytes,
         ),
     ] {
-        let bytes = (pages * guard.page_size) as f64;
-        page.gauge(&format!("hotset_protect_{name}"), help, bytes);
+        gauge(name, help, bytes);
     }
-    if let Some(locker) = guard.locker {
-        for (name, help, bytes) in [
-            ("locked_bytes", "File pages that are locked", locker.bytes()),
-            (
-                "lock_budget_bytes",
-                "File pages that may be locked",
-                locker.budget(),
-            ),
-        ] {
-            page.gauge(&format!("hotset_protect_{name}"), help, bytes as f64);
-        }
+    if let Some(locked) = &protection.locked {
+        gauge("locked_bytes", "File pages that are locked", locked.bytes);
+        let budget = locked.budget_bytes;
+        gauge("lock_budget_bytes", "File pages that may be locked", budget);
     }
-    let exhausted = f64::from(u8::from(decision.exhausted.is_some()));
-    page.gauge(
-        "hotset_protect_exhausted",
-        "1: memory is exhausted",
-        exhausted,
-    );
+    let exhausted = u64::from(protection.exhausted);
+    gauge("exhausted", "1: memory is exhausted", exhausted);
 }

@@ -8,10 +8,9 @@
 use super::context::Tools;
 use crate::actuate::error::Error;
 use crate::actuate::journal::Value;
-use crate::actuate::knob_report::Change;
-use crate::actuate::knobs::{KnobWriter, Outcome};
+use crate::actuate::knobs::Outcome;
 
-pub const BOOST: &str = "vm.watermark_boost_factor";
+const BOOST: &str = "vm.watermark_boost_factor";
 /// The value that switches boosting off.
 const NONE: &str = "0";
 
@@ -35,70 +34,41 @@ enum Owner {
 pub struct WatermarkBoost(Owner);
 
 impl WatermarkBoost {
-    /// Sets the knob to 0. To be called before memory is short, because its value is journaled first.
-    ///
-    /// # Errors
-    /// When the knob cannot be read, journaled or written. The write is not tried again until
-    /// [`WatermarkBoost::give_back`].
-    pub fn hold(&mut self, knobs: &mut KnobWriter) -> Result<Option<Change>, Error> {
+    /// Sets the knob to 0. To be called before memory is short, because its value is journaled first. A write that
+    /// fails is not tried again until [`WatermarkBoost::give_back`].
+    pub(super) fn hold(&mut self, tools: &mut Tools) {
         if self.0 != Owner::Nobody {
-            return Ok(None);
+            return;
         }
-        self.0 = Owner::Left;
-        let outcome = match knobs.set(BOOST, None, NONE) {
-            Ok(outcome) => outcome,
-            Err(Error::Missing) => return Ok(None),
-            Err(error) => return Err(error),
+        let result = tools.knobs.set(BOOST, None, NONE);
+        self.0 = match result {
+            Ok(Outcome::Written { from }) => Owner::Hotsetd(from),
+            Ok(Outcome::Yielded { .. }) => Owner::Administrator,
+            _ => Owner::Left,
         };
-        match outcome {
-            Outcome::Written { from } => self.0 = Owner::Hotsetd(from),
-            Outcome::Yielded { .. } => self.0 = Owner::Administrator,
-            Outcome::Dry { .. } | Outcome::Unchanged | Outcome::Begun => {}
-        }
-        Ok(change(none(), outcome))
+        let reason = "little is left: the kernel might kill by a boost";
+        report(NONE, &result, reason, tools);
     }
 
     /// Gives the knob its value back.
-    ///
-    /// # Errors
-    /// As [`WatermarkBoost::hold`].
-    pub fn give_back(&mut self, knobs: &mut KnobWriter) -> Result<Option<Change>, Error> {
-        let Owner::Hotsetd(to) = self.0 else {
-            if self.0 == Owner::Left {
-                self.0 = Owner::Nobody;
-            }
-            return Ok(None);
-        };
-        let outcome = knobs.set(BOOST, Some(NONE), to.as_str())?;
-        self.0 = match outcome {
-            Outcome::Yielded { .. } => Owner::Administrator,
-            _ => Owner::Nobody,
-        };
-        Ok(change(to, outcome))
+    pub(super) fn give_back(&mut self, tools: &mut Tools) {
+        if self.0 == Owner::Left {
+            self.0 = Owner::Nobody;
+        }
+        let Owner::Hotsetd(to) = self.0 else { return };
+        let result = tools.knobs.set(BOOST, Some(NONE), to.as_str());
+        match result {
+            Ok(Outcome::Yielded { .. }) => self.0 = Owner::Administrator,
+            Ok(_) => self.0 = Owner::Nobody,
+            Err(_) => {}
+        }
+        report(to.as_str(), &result, "more is left again", tools);
     }
 }
 
-fn none() -> Value {
-    Value::of(format_args!("{NONE}"))
-}
-
-/// A yield is not reported: the knob was held only as a precaution.
-fn change(to: Value, outcome: Outcome) -> Option<Change> {
-    let reported = !matches!(outcome, Outcome::Yielded { .. });
-    reported.then_some(Change { to, outcome })
-}
-
-/// Reports the outcome of [`WatermarkBoost::hold`] or [`WatermarkBoost::give_back`].
-pub(super) fn report(done: &Result<Option<Change>, Error>, tools: &mut Tools) {
-    let (to, result) = match done {
-        Ok(None) => return,
-        Ok(Some(change)) => (change.to, Ok(change.outcome)),
-        Err(error) => (Value::new(), Err(*error)),
-    };
-    let reason = match to.as_str() {
-        NONE => "little is left: the kernel might kill by a boost",
-        _ => "more is left again",
-    };
-    let write = tools.knob_write(BOOST, to.as_str(), reason);
-    write.report(&result, tools.log, tools.state);
+/// Neither a yield is reported, as the knob was held only as a precaution, nor a kernel without the knob.
+fn report(to: &str, result: &Result<Outcome, Error>, reason: &str, tools: &mut Tools) {
+    if !matches!(result, Ok(Outcome::Yielded { .. }) | Err(Error::Missing)) {
+        tools.report(false, BOOST, to, result, reason);
+    }
 }

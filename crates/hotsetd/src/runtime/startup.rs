@@ -60,7 +60,7 @@ pub fn start_notifier(daemon: &mut Daemon) {
     let wrong = condition(&["notifier"]);
     match program.and_then(|program| Notifier::start(&program, notices)) {
         Ok(notifier) => {
-            guard.set_notifier(Some(notifier));
+            guard.notifier = Some(notifier);
             let text = format_args!("there are notices of kills and warnings again");
             daemon.log().resolved(wrong, "protect", text);
         }

@@ -217,12 +217,13 @@ fn a_long_cgroup_of_a_user_takes_no_unit_along_that_dies_as_a_whole() {
     assert_eq!((victim.name.as_str(), victim.processes), ("hog", 1));
 }
 
-/// Twenty processes have had their SIGKILL for long: a file server is dead.
+/// Twenty processes have had their SIGKILL for long: a file server is dead. That one hangs makes it no killer.
 #[test]
 fn processes_that_hang_in_the_kernel_are_passed_over() {
     let machine = session();
     for pid in 5000..5020 {
-        FakeProcess::new(pid, "hangs")
+        let name = if pid == 5000 { "earlyoom" } else { "hangs" };
+        FakeProcess::new(pid, name)
             .memory(800_000_000)
             .dying()
             .write(&machine);

@@ -3,9 +3,13 @@
 //! Only files of hotsetd's own user, root, are locked: nobody else can bring memory into the lock by their files.
 use super::mapped::Executable;
 use crate::os::fixed_string::Text;
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
-use rustix::mm::{mlock_with, mmap, munmap, MapFlags, MlockFlags, ProtFlags};
+use rustix::io::Errno;
+use rustix::mm::{
+    madvise, mlock, mlock_with, mmap, munlock, munmap, Advice, MapFlags, MlockFlags, ProtFlags,
+};
+use rustix::path::Arg;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +20,8 @@ pub struct Locked {
     pub path: PathBuf,
     /// Bytes that were locked.
     pub bytes: u64,
+    /// Processes that map the file; 0: it is data that is read.
+    pub users: u32,
 }
 
 // SAFETY: the mapping is this value's own, and only its drop unmaps it.
@@ -43,35 +49,26 @@ pub fn lock_part(
     let mut locked = map(file, path, begin, length)?;
     // SAFETY: our own mapping.
     unsafe { mlock_with(locked.at, length, MlockFlags::ONFAULT)? };
-    let all = vec![1; length.div_ceil(page)];
-    populate(locked.at, length, &all, page);
-    locked.bytes = (all.len() * page) as u64;
+    populate(locked.at, length);
+    locked.bytes = length.next_multiple_of(page) as u64;
     Ok(locked)
 }
 
 /// Maps a part of a file. Only the kernel touches the mapping on hotsetd's behalf, so a file that shrinks
 /// raises no SIGBUS.
 fn map(file: &OwnedFd, path: &Path, begin: u64, length: usize) -> rustix::io::Result<Locked> {
-    let (protection, none) = (ProtFlags::READ, std::ptr::null_mut());
+    let (none, read, shared) = (std::ptr::null_mut(), ProtFlags::READ, MapFlags::SHARED);
     // SAFETY: a new mapping at a place of the kernel's choice.
-    let at = unsafe {
-        mmap(
-            none,
-            length,
-            protection,
-            MapFlags::SHARED,
-            file.as_fd(),
-            begin,
-        )?
-    };
+    let at = unsafe { mmap(none, length, read, shared, file, begin)? };
     // mlockall(MCL_FUTURE) would lock every page of the mapping that is ever touched.
     // SAFETY: our own mapping.
-    let _ = unsafe { rustix::mm::munlock(at, length) };
+    let _ = unsafe { munlock(at, length) };
     Ok(Locked {
         at,
         length,
         path: path.to_owned(),
         bytes: 0,
+        users: 0,
     })
 }
 
@@ -108,10 +105,15 @@ pub fn lock(
         return Ok(None);
     }
     let place = Text::<64>::of(format_args!("/proc/self/fd/{}", found.as_raw_fd()));
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOATIME;
-    let open = |flags| rustix::fs::open(place.as_str(), flags, Mode::empty());
-    let file = open(flags).or_else(|_| open(flags.difference(OFlags::NOATIME)))?;
-    map_and_lock(&file, &hot.path, length, budget, page)
+    let file = open_quietly(place.as_str())?;
+    map_and_lock(&file, hot, length, budget, page)
+}
+
+/// Opens a file to be read: without a trace in its access time, where that is allowed.
+pub(super) fn open_quietly(place: impl Arg + Copy) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let open = |flags| rustix::fs::open(place, flags, Mode::empty());
+    open(flags | OFlags::NOATIME).or_else(|_| open(flags))
 }
 
 /// Whether files of this user may be locked: root's, and those of the user that runs hotsetd.
@@ -121,65 +123,52 @@ fn is_trusted(uid: u32) -> bool {
 
 fn map_and_lock(
     file: &OwnedFd,
-    path: &Path,
+    hot: &Executable,
     length: usize,
     budget: u64,
     page: usize,
 ) -> rustix::io::Result<Option<Locked>> {
-    let mut locked = map(file, path, 0, length)?;
+    let mut locked = map(file, &hot.path, 0, length)?;
+    locked.users = hot.users;
     let at = locked.at;
     let mut resident = vec![0u8; length.div_ceil(page)];
     // SAFETY: `at` is a mapping of `length` bytes, and `resident` has a byte for each of its pages.
     if unsafe { libc::mincore(at, length, resident.as_mut_ptr()) } != 0 {
-        return Err(rustix::io::Errno::from_raw_os_error(
-            std::io::Error::last_os_error().raw_os_error().unwrap_or(0),
-        ));
+        let error = std::io::Error::last_os_error();
+        return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
     }
-    for (from, to) in ranges(&resident) {
+    // SAFETY: `from` is a page of the mapping.
+    let place = |from: usize| unsafe { at.byte_add(from * page) };
+    let bytes = |from: usize, pages: usize| (pages * page).min(length - from * page);
+    for (mut from, to) in ranges(&resident) {
         let room = ((budget.saturating_sub(locked.bytes)) / page as u64) as usize;
         let pages = (to - from).min(room);
         if pages == 0 {
             break;
         }
-        // SAFETY: within the mapping, whose pages are `resident`'s.
-        let start = unsafe { at.byte_add(from * page) };
-        let bytes = (pages * page).min(length - from * page);
         // SAFETY: a range of our own mapping. ONFAULT: pages that are not in memory are not read in.
-        unsafe { mlock_with(start, bytes, MlockFlags::ONFAULT)? };
-        populate(start, bytes, &resident[from..from + pages], page);
-        let there = resident[from..from + pages]
-            .iter()
-            .filter(|&&byte| byte & 1 != 0)
-            .count();
-        locked.bytes += (there * page) as u64;
+        unsafe { mlock_with(place(from), bytes(from, pages), MlockFlags::ONFAULT)? };
+        let range = &resident[from..from + pages];
+        for alike in range.chunk_by(|one, next| one & 1 == next & 1) {
+            if alike[0] & 1 != 0 {
+                populate(place(from), bytes(from, alike.len()));
+                locked.bytes += (alike.len() * page) as u64;
+            }
+            from += alike.len();
+        }
     }
     Ok((locked.bytes > 0).then_some(locked))
 }
 
-/// Has the kernel map the pages of the range that are in memory: only a mapped page is locked.
-/// MADV_POPULATE_READ (Linux 5.14 on) fails where touching a page would raise SIGBUS.
-fn populate(start: *mut c_void, bytes: usize, resident: &[u8], page: usize) {
-    const MADV_POPULATE_READ: libc::c_int = 22;
-    let mut at = 0;
-    while at < resident.len() {
-        let same = resident[at..]
-            .iter()
-            .take_while(|&&byte| byte & 1 != 0)
-            .count();
-        if same == 0 {
-            at += 1;
-            continue;
+/// Has the kernel map pages of a mapping: only a mapped page is locked. MADV_POPULATE_READ (Linux 5.14 on) fails where
+/// touching a page would raise SIGBUS.
+fn populate(start: *mut c_void, bytes: usize) {
+    // SAFETY: pages of our own mapping are only mapped. Older kernels map them by mlock(2), which raises no SIGBUS
+    // either.
+    unsafe {
+        if madvise(start, bytes, Advice::LinuxPopulateRead).is_err() {
+            let _ = mlock(start, bytes);
         }
-        let length = (same * page).min(bytes - at * page);
-        // SAFETY: within the range, which is mapped; pages in memory are only mapped. Older kernels map them by
-        // mlock(2), which raises no SIGBUS either.
-        unsafe {
-            let from = start.byte_add(at * page);
-            if libc::madvise(from, length, MADV_POPULATE_READ) != 0 {
-                libc::mlock(from, length);
-            }
-        }
-        at += same;
     }
 }
 

@@ -1,10 +1,10 @@
 //! Hot data: parts of files that programs read again and again, locked in memory.
-use super::executables::{lock_part, Locked};
+use super::executables::{lock_part, open_quietly, Locked};
 use super::limits::Limits;
-use super::read_events::{remove_stale_instance, ReadEvent, ReadEvents};
+use super::read_events::{ReadEvent, ReadEvents};
 use policy::stack_distance::{Part, ReadHistory, PART};
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, Stat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,24 @@ struct Found {
 /// A file as the kernel's events name it.
 type Name = ((u32, u32), u64);
 
+fn name_of(part: &Part) -> Name {
+    (part.device, part.inode)
+}
+
+/// A file that has a hot part.
+#[derive(Default)]
+struct HotFile {
+    found: Option<Found>,
+    searches: u32,
+}
+
+impl HotFile {
+    /// Whether it is searched for. It can only be found while a process has it open.
+    fn is_wanted(&self) -> bool {
+        self.found.is_none() && self.searches < TRIES
+    }
+}
+
 /// Observes reads, and locks the hottest data.
 pub struct HotData {
     root: PathBuf,
@@ -33,9 +51,7 @@ pub struct HotData {
     /// Looked up anew with each selection.
     limits: Limits,
     history: ReadHistory,
-    files: BTreeMap<Name, Found>,
-    /// Files with hot parts that were not found yet, and the number of searches for each.
-    wanted: BTreeMap<Name, u32>,
+    files: BTreeMap<Name, HotFile>,
     locked: BTreeMap<Part, Locked>,
     selected_s: f64,
 }
@@ -46,23 +62,21 @@ impl HotData {
     /// # Errors
     /// As [`ReadEvents::open`].
     pub fn open(root: &Path, memory: u64) -> std::io::Result<HotData> {
-        remove_stale_instance(root);
         Ok(HotData {
             root: root.to_owned(),
             events: ReadEvents::open(root)?,
             limits: Limits::new(root),
             history: ReadHistory::new(memory),
             files: BTreeMap::new(),
-            wanted: BTreeMap::new(),
             locked: BTreeMap::new(),
             selected_s: f64::NEG_INFINITY,
         })
     }
 
-    /// Whether a file is searched for. A file can only be found while a process has it open.
+    /// Whether a file is searched for.
     #[must_use]
     pub fn is_searching(&self) -> bool {
-        self.wanted.values().any(|&tries| tries < TRIES)
+        self.files.values().any(HotFile::is_wanted)
     }
 
     /// Bytes that are locked.
@@ -89,12 +103,12 @@ impl HotData {
 
     /// Takes the reads since the last call, and locks the hottest parts within `budget` bytes. `page`: bytes.
     pub fn update(&mut self, now_s: f64, budget: u64, page: usize) {
-        let (history, wanted) = (&mut self.history, &mut self.wanted);
+        let (history, files) = (&mut self.history, &self.files);
         let mut chances: BTreeSet<(Name, u32)> = BTreeSet::new();
         self.events.drain(|ReadEvent { tid, part }| {
             history.read(part, now_s);
-            let name = (part.device, part.inode);
-            if wanted.get(&name).is_some_and(|&tries| tries < TRIES) {
+            let name = name_of(&part);
+            if files.get(&name).is_some_and(HotFile::is_wanted) {
                 chances.insert((name, tid));
             }
         });
@@ -109,22 +123,16 @@ impl HotData {
 
     /// Searches for the file among those that thread `tid` has open.
     fn search(&mut self, name: Name, tid: u32) {
-        if self.files.contains_key(&name) {
-            return;
-        }
+        let wanted = self.files.get_mut(&name).filter(|file| file.is_wanted());
+        let Some(file) = wanted else { return };
+        file.searches += 1;
         let thread = self.root.join(format!("proc/{tid}"));
-        let found = match self.limits.has_one(&thread) {
-            true => None,
-            false => find(&thread, name),
-        };
-        match found {
-            Some(found) => {
-                self.wanted.remove(&name);
-                self.files.insert(name, found);
-                // The file's hot parts are locked at once, while the file is still there.
-                self.selected_s = f64::NEG_INFINITY;
-            }
-            None => *self.wanted.entry(name).or_default() += 1,
+        if !self.limits.has_one(&thread) {
+            file.found = find(&thread, name);
+        }
+        if file.found.is_some() {
+            // The file's hot parts are locked at once, while the file is still there.
+            self.selected_s = f64::NEG_INFINITY;
         }
     }
 
@@ -136,24 +144,20 @@ impl HotData {
         let hot = self
             .history
             .hottest(now_s, room, |part| locked.contains_key(part));
-        let names: BTreeSet<Name> = hot.iter().map(|part| (part.device, part.inode)).collect();
-        self.wanted.retain(|name, _| names.contains(name));
+        let names: BTreeSet<Name> = hot.iter().map(name_of).collect();
         // A file is held open no longer than it is hot: an open file keeps its file system busy.
-        self.files.retain(|name, found| {
-            let there = rustix::fs::fstat(&found.file).is_ok_and(|stat| stat.st_nlink > 0);
-            there && names.contains(name)
+        self.files.retain(|name, file| {
+            let deleted = |found: &Found| !is_there(&found.file);
+            names.contains(name) && !file.found.as_ref().is_some_and(deleted)
         });
-        let (keep, files): (BTreeSet<&Part>, _) = (hot.iter().collect(), &self.files);
-        self.locked.retain(|part, _| {
-            keep.contains(part) && files.contains_key(&(part.device, part.inode))
-        });
+        let keep: BTreeSet<&Part> = hot.iter().collect();
+        let files = &mut self.files;
+        self.locked
+            .retain(|part, _| keep.contains(part) && files.contains_key(&name_of(part)));
         let mut left = budget.saturating_sub(self.bytes());
         for part in &hot {
-            let name = (part.device, part.inode);
-            let Some(found) = self.files.get(&name) else {
-                self.wanted.entry(name).or_default();
-                continue;
-            };
+            let file = self.files.entry(name_of(part)).or_default();
+            let Some(found) = &file.found else { continue };
             let begin = part.at * PART;
             let length = PART.min(found.length.saturating_sub(begin));
             if self.locked.contains_key(part) || length == 0 || length > left {
@@ -168,6 +172,11 @@ impl HotData {
     }
 }
 
+/// Whether the file still has a name.
+fn is_there(file: &OwnedFd) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink > 0)
+}
+
 /// The inode in a text of /proc/TID/fdinfo.
 fn inode_of(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("ino:"))?;
@@ -177,34 +186,24 @@ fn inode_of(text: &str) -> Option<u64> {
 /// The file among those that a thread has open. `None`: the thread has ended, or has closed the file. `thread`: its
 /// folder in /proc.
 fn find(thread: &Path, ((major, minor), inode): Name) -> Option<Found> {
-    let folder = thread.join("fd");
     let is_it = |stat: &Stat| {
         stat.st_ino == inode && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
     };
-    // Some file systems (btrfs) show programs another device than the one in the kernel's events.
-    let same = |stat: &Stat| stat.st_dev == rustix::fs::makedev(major, minor);
-    let mut best: Option<(bool, PathBuf)> = None;
-    for entry in std::fs::read_dir(folder).ok()?.flatten().take(DESCRIPTORS) {
-        let place = entry.path();
+    let descriptors = std::fs::read_dir(thread.join("fd")).ok()?.flatten();
+    let files = descriptors.take(DESCRIPTORS).filter_map(|entry| {
         // stat(2) of a file on a dead server never returns. fdinfo asks nobody (Linux 5.14).
         let told = std::fs::read_to_string(thread.join("fdinfo").join(entry.file_name()));
         let told = told.ok().and_then(|text| inode_of(&text));
         if told.is_some_and(|told| told != inode) {
-            continue;
+            return None;
         }
-        let Ok(stat) = rustix::fs::statat(rustix::fs::CWD, &place, AtFlags::empty()) else {
-            continue;
-        };
-        if is_it(&stat) && best.as_ref().is_none_or(|(sure, _)| !sure) {
-            best = Some((same(&stat), place));
-        }
-    }
-    let (_, place) = best?;
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let open = |flags| rustix::fs::open(&place, flags, Mode::empty());
-    let file = open(flags | OFlags::NOATIME)
-        .or_else(|_| open(flags))
-        .ok()?;
+        let place = entry.path();
+        let stat = rustix::fs::stat(&place).ok().filter(is_it)?;
+        Some((stat.st_dev == rustix::fs::makedev(major, minor), place))
+    });
+    // Some file systems (btrfs) show programs another device than the one in the kernel's events.
+    let (_, place) = files.max_by_key(|(same_device, _)| *same_device)?;
+    let file = open_quietly(&place).ok()?;
     // The thread may have closed the file meanwhile, and opened another with this descriptor's number.
     let stat = rustix::fs::fstat(&file).ok().filter(is_it)?;
     let path = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or(place);

@@ -9,9 +9,10 @@ use super::mapped::mapped;
 use crate::os::process::now_s;
 use crate::protect::context::MODULE;
 use crate::telemetry::log::{Level, Log};
-use std::path::{Path, PathBuf};
+use status::{LockedFile, LockedFiles};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -32,47 +33,37 @@ const NICE: i32 = -10;
 /// How long the end of the thread is waited for.
 const END: Duration = Duration::from_secs(2);
 
-/// A file with locked pages, for the status document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
-    pub path: PathBuf,
-    /// Processes that have the file mapped; 0: the file is read.
-    pub users: u32,
-    pub bytes: u64,
-}
-
 #[derive(Default)]
 struct Shared {
     /// Locked bytes of executables and libraries.
     bytes: AtomicU64,
     stop: AtomicBool,
     let_go: AtomicBool,
-    locked: Mutex<Vec<(Locked, u32)>>,
+    locked: Mutex<Vec<Locked>>,
     /// Locked bytes of hot data.
     data_bytes: AtomicU64,
     /// `None` where the kernel does not report reads.
     data: Mutex<Option<HotData>>,
-    wake: Condvar,
-    asleep: Mutex<()>,
 }
 
 /// The thread, seen from the daemon.
 pub struct Locker {
     shared: Arc<Shared>,
     budget: u64,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
 }
 
 impl Locker {
     /// Starts the thread with at most a quarter of memory to lock: locked pages can serve nobody else.
-    /// `None`: nothing is to be locked, or no thread can be started. All sizes are in bytes.
+    /// `None`: nothing is to be locked, or no thread can be started. `total`: pages of memory.
     pub fn open(
         root: &Path,
         lock_bytes: u64,
-        memory: u64,
+        total: u64,
         page_size: u64,
         log: &mut Log,
     ) -> Option<Locker> {
+        let memory = total * page_size;
         let budget = lock_bytes.min(memory / 4);
         if budget == 0 {
             return None;
@@ -85,48 +76,26 @@ impl Locker {
             );
             log.line(Level::Notice, MODULE, message);
         }
-        match Locker::start(root, budget, page_size, data.ok()) {
-            Ok(locker) => Some(locker),
-            Err(error) => {
-                let message = format_args!(
-                    "lock_mb: nothing is locked, because no thread can be started: {error}"
-                );
-                log.line(Level::Warning, MODULE, message);
-                None
-            }
-        }
-    }
-
-    /// Starts the thread. `budget` and `page`: bytes.
-    ///
-    /// # Errors
-    /// When the system has no memory for a thread.
-    fn start(
-        root: &Path,
-        budget: u64,
-        page: u64,
-        data: Option<HotData>,
-    ) -> std::io::Result<Locker> {
         let shared = Arc::new(Shared {
-            data: Mutex::new(data),
+            data: Mutex::new(data.ok()),
             ..Shared::default()
         });
         let (mine, root) = (Arc::clone(&shared), root.to_owned());
         let thread = std::thread::Builder::new()
             .name("hotsetd-lock".into())
             .stack_size(256 << 10)
-            .spawn(move || work(&mine, &root, budget, page as usize))?;
-        Ok(Locker {
+            .spawn(move || work(&mine, &root, budget, page_size as usize));
+        if let Err(error) = &thread {
+            let message = format_args!(
+                "lock_mb: nothing is locked, because no thread can be started: {error}"
+            );
+            log.line(Level::Warning, MODULE, message);
+        }
+        Some(Locker {
             shared,
             budget,
-            thread: Some(thread),
+            thread: thread.ok()?,
         })
-    }
-
-    /// Bytes that may be locked.
-    #[must_use]
-    pub fn budget(&self) -> u64 {
-        self.budget
     }
 
     /// Bytes that are locked.
@@ -142,36 +111,35 @@ impl Locker {
         if self.bytes() == 0 || self.shared.let_go.swap(true, Ordering::Relaxed) {
             return;
         }
-        if let Ok(mut locked) = self.shared.locked.try_lock() {
-            locked.clear();
-            self.shared.bytes.store(0, Ordering::Relaxed);
-        }
-        if let Ok(mut data) = self.shared.data.try_lock() {
-            data.iter_mut().for_each(HotData::clear);
-            self.shared.data_bytes.store(0, Ordering::Relaxed);
-        }
-        self.shared.wake.notify_one();
+        let (locked, data) = (self.shared.locked.try_lock(), self.shared.data.try_lock());
+        self.shared.clear(locked.ok(), data.ok());
+        self.thread.thread().unpark();
     }
 
     /// The locked files: hot data, then executables and libraries, the most shared first.
     #[must_use]
-    pub fn contents(&self) -> Vec<Contents> {
-        let (Ok(locked), Ok(data)) = (self.shared.locked.try_lock(), self.shared.data.try_lock())
-        else {
-            return Vec::new();
-        };
-        let data = data.as_ref().map(HotData::contents).unwrap_or_default();
-        let data = data.into_iter().map(|(path, bytes)| Contents {
-            path,
-            users: 0,
-            bytes,
-        });
-        let mapped = locked.iter().map(|(part, users)| Contents {
-            path: part.path.clone(),
-            users: *users,
-            bytes: part.bytes,
-        });
-        data.chain(mapped).collect()
+    pub fn status(&self) -> LockedFiles {
+        let mut files = Vec::new();
+        let (locked, data) = (self.shared.locked.try_lock(), self.shared.data.try_lock());
+        if let (Ok(locked), Ok(data)) = (locked, data) {
+            let data = data.as_ref().map(HotData::contents).unwrap_or_default();
+            files.extend(data.iter().map(|(path, bytes)| file(path, 0, *bytes)));
+            let mapped = locked.iter();
+            files.extend(mapped.map(|part| file(&part.path, part.users, part.bytes)));
+        }
+        LockedFiles {
+            budget_bytes: self.budget,
+            bytes: self.bytes(),
+            files,
+        }
+    }
+}
+
+fn file(path: &Path, users: u32, bytes: u64) -> LockedFile {
+    LockedFile {
+        path: path.to_string_lossy().into_owned(),
+        users,
+        bytes,
     }
 }
 
@@ -179,74 +147,74 @@ impl Drop for Locker {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.let_go();
-        self.shared.wake.notify_one();
         // The next locker needs the kernel's trace instance. A thread that hangs in a dead file system is left behind.
-        let Some(thread) = self.thread.take() else {
-            return;
-        };
         let begun = Instant::now();
-        while !thread.is_finished() {
-            if begun.elapsed() > END {
-                return;
-            }
-            self.shared.wake.notify_one();
+        while !self.thread.is_finished() && begun.elapsed() <= END {
+            self.thread.thread().unpark();
             std::thread::sleep(Duration::from_millis(1));
         }
-        let _ = thread.join();
+    }
+}
+
+impl Shared {
+    /// Lets go of everything that the caller has.
+    fn clear(
+        &self,
+        locked: Option<MutexGuard<Vec<Locked>>>,
+        data: Option<MutexGuard<Option<HotData>>>,
+    ) {
+        if let Some(mut locked) = locked {
+            locked.clear();
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+        if let Some(mut data) = data {
+            data.iter_mut().for_each(HotData::clear);
+            self.data_bytes.store(0, Ordering::Relaxed);
+        }
     }
 }
 
 fn work(shared: &Shared, root: &Path, budget: u64, page: usize) {
-    // SAFETY: takes numbers only; 0 is this thread. A refusal only makes the thread slower.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
-    let done = || shared.stop.load(Ordering::Relaxed);
+    // A refusal only makes the thread slower.
+    let _ = rustix::process::setpriority_process(None, NICE);
+    let (stop, let_go) = (&shared.stop, &shared.let_go);
     let mut filled_s = f64::NEG_INFINITY;
-    while !done() {
-        let mut wait = REST;
-        if shared.let_go.load(Ordering::Relaxed) {
-            clear(shared);
+    while !stop.load(Ordering::Relaxed) {
+        let rests = let_go.load(Ordering::Relaxed);
+        let wait = if rests {
+            shared.clear(shared.locked.lock().ok(), shared.data.lock().ok());
+            REST
         } else {
-            let data = shared.data_bytes.load(Ordering::Relaxed);
-            let (now_s, has_data) = (now_s(), has_data(shared));
+            let now_s = now_s();
             if now_s - filled_s >= EVERY_S {
-                // Half of the budget is for data, where reads are observed.
-                let most = if has_data { budget / 2 } else { budget };
-                fill(shared, root, most.min(budget.saturating_sub(data)), page);
+                fill(shared, root, budget, page);
                 filled_s = now_s;
             }
-            wait = match has_data {
-                true => lock_data(shared, now_s, budget, page),
-                false => Duration::from_secs_f64(EVERY_S),
-            };
-        }
-        let Ok(asleep) = shared.asleep.lock() else {
-            return;
+            lock_data(shared, now_s, budget, page)
         };
+        let begun = Instant::now();
         // Only the end of the thread shortens a rest.
-        let woken =
-            |_: &mut ()| !done() && (wait == REST || !shared.let_go.load(Ordering::Relaxed));
-        drop(shared.wake.wait_timeout_while(asleep, wait, woken));
-        if wait == REST {
-            shared.let_go.store(false, Ordering::Relaxed);
+        while !stop.load(Ordering::Relaxed) && (rests || !let_go.load(Ordering::Relaxed)) {
+            let Some(left) = wait.checked_sub(begun.elapsed()) else {
+                break;
+            };
+            std::thread::park_timeout(left);
+        }
+        if rests {
+            let_go.store(false, Ordering::Relaxed);
         }
     }
-    clear(shared);
+    shared.clear(shared.locked.lock().ok(), None);
     if let Ok(mut data) = shared.data.lock() {
         *data = None;
     }
 }
 
-fn has_data(shared: &Shared) -> bool {
-    shared.data.lock().is_ok_and(|data| data.is_some())
-}
-
 /// Locks the data that programs read again and again. Returns the time to wait.
 fn lock_data(shared: &Shared, now_s: f64, budget: u64, page: usize) -> Duration {
-    let Ok(mut data) = shared.data.lock() else {
-        return DRAIN;
-    };
-    let Some(data) = data.as_mut() else {
-        return DRAIN;
+    let mut data = shared.data.lock();
+    let Some(data) = data.as_deref_mut().ok().and_then(Option::as_mut) else {
+        return Duration::from_secs_f64(EVERY_S);
     };
     let left = budget.saturating_sub(shared.bytes.load(Ordering::Relaxed));
     data.update(now_s, left, page);
@@ -257,21 +225,14 @@ fn lock_data(shared: &Shared, now_s: f64, budget: u64, page: usize) -> Duration 
     }
 }
 
-fn clear(shared: &Shared) {
-    if let Ok(mut locked) = shared.locked.lock() {
-        locked.clear();
-        shared.bytes.store(0, Ordering::Relaxed);
-    }
-    if let Ok(mut data) = shared.data.lock() {
-        data.iter_mut().for_each(HotData::clear);
-        shared.data_bytes.store(0, Ordering::Relaxed);
-    }
-}
-
 /// Locks the executables and libraries that are hottest now. Each file's new lock is taken before its old
 /// one is let go of.
 fn fill(shared: &Shared, root: &Path, budget: u64, page: usize) {
-    let mut fresh: Vec<(Locked, u32)> = Vec::new();
+    // Half of the budget is for data, where reads are observed.
+    let observed = shared.data.lock().is_ok_and(|data| data.is_some());
+    let most = if observed { budget / 2 } else { budget };
+    let budget = most.min(budget.saturating_sub(shared.data_bytes.load(Ordering::Relaxed)));
+    let mut fresh: Vec<Locked> = Vec::new();
     let mut left = budget;
     for hot in mapped(root)
         .iter()
@@ -284,61 +245,11 @@ fn fill(shared: &Shared, root: &Path, budget: u64, page: usize) {
         // A file that cannot be locked leaves its room to the next.
         if let Ok(Some(part)) = lock(root, hot, left, page) {
             left -= part.bytes.min(left);
-            fresh.push((part, hot.users));
+            fresh.push(part);
         }
     }
     if let Ok(mut locked) = shared.locked.lock() {
         *locked = fresh;
         shared.bytes.store(budget - left, Ordering::Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::MetadataExt;
-
-    fn until(goal: &str, is: impl Fn() -> bool) {
-        for _ in 0..500 {
-            if is() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("not within 5 s: {goal}");
-    }
-
-    /// A machine whose two processes share a library.
-    fn root() -> tempfile::TempDir {
-        let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        std::fs::write(root.path().join("lib.so"), vec![1u8; 1 << 20]).unwrap();
-        let inode = std::fs::metadata(root.path().join("lib.so")).unwrap().ino();
-        let maps = format!("1-2 r-xp 0 08:01 {inode} /lib.so\n");
-        for pid in ["10", "11"] {
-            let folder = root.path().join("proc").join(pid);
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(folder.join("maps"), &maps).unwrap();
-        }
-        root
-    }
-
-    #[test]
-    fn a_shared_library_is_locked_within_the_budget_and_let_go_on_request() {
-        let root = root();
-        let page = rustix::param::page_size() as u64;
-        let locker = Locker::start(root.path(), 512 << 10, page, None).unwrap();
-        until("something is locked", || locker.bytes() > 0);
-        assert_eq!(locker.bytes(), 512 << 10);
-        let contents = locker.contents();
-        let wanted = Contents {
-            path: "/lib.so".into(),
-            users: 2,
-            bytes: 512 << 10,
-        };
-        assert_eq!(contents, [wanted]);
-        locker.let_go();
-        until("nothing is locked", || {
-            locker.bytes() == 0 && locker.contents().is_empty()
-        });
     }
 }

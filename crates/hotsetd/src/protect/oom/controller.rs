@@ -1,69 +1,17 @@
 //! From exhaustion to the kill, and the reports of it.
 use super::kill::{Killed, Killer, Victim};
-use super::low_memory::Level as WarningLevel;
-use super::notifier::{Notices, Notifier};
 use super::other_killers::OtherKillers;
-use super::processes::{Processes, REMEMBER_S};
+use super::processes::Processes;
 use crate::os::fixed_string::Text;
-use crate::protect::context::{Tools, MODULE};
-use crate::protect::settings;
+use crate::protect::context::{mib, Tools, MODULE};
+use crate::protect::settings::{Kill, When};
 use crate::telemetry::log::{condition, Level};
+use crate::telemetry::state::PastAction;
 use policy::exhaustion::Cause;
+use policy::protect::Outcome;
+use policy::victim::least;
+use status::Kills;
 use std::path::Path;
-
-/// Whether the daemon kills.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    Never,
-    /// The victim is named in the log, and lives.
-    DryRun,
-    WhenExhausted,
-}
-
-impl Mode {
-    /// What the daemon does when memory is exhausted, for the log.
-    #[must_use]
-    pub fn describe(self) -> &'static str {
-        match self {
-            Mode::Never => "hotsetd kills nobody",
-            Mode::DryRun => "hotsetd names whom it would kill when memory is exhausted",
-            Mode::WhenExhausted => "hotsetd kills when memory is exhausted",
-        }
-    }
-}
-
-/// Memory that is exhausted. In pages of `page_size` bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Exhaustion {
-    pub cause: Cause,
-    /// Seconds until memory ends, at the rate at which it shrinks.
-    pub ends_s: f64,
-    /// All memory and swap of the machine.
-    pub memory_and_swap: u64,
-    /// Clean file pages.
-    pub clean: u64,
-    /// Hard floor under clean file pages.
-    pub clean_min: u64,
-    pub page_size: u64,
-}
-
-impl Exhaustion {
-    fn mib(&self, pages: u64) -> u64 {
-        (pages * (self.page_size >> 10)) >> 10
-    }
-
-    fn reason(&self) -> Text<160> {
-        let swap = match self.cause {
-            Cause::SwapFull => "swap is full",
-            Cause::SwapStuck => "swap takes no pages",
-        };
-        Text::of(format_args!(
-            "{swap}, and clean file pages are at {} MiB (floor {} MiB)",
-            self.mib(self.clean),
-            self.mib(self.clean_min)
-        ))
-    }
-}
 
 /// The MESSAGE_ID of a kill in journald.
 const KILL_ID: &str = "7c2d9b1e64f34a5c8e0f3ab1d96a20c7";
@@ -77,103 +25,64 @@ pub struct LastKill {
     pub at_unix_s: f64,
 }
 
-/// Events since protection began.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct KillCounts {
-    /// Kills, a fork storm counted once.
-    pub kills: u64,
-    /// Kills of a dry run.
-    pub dry_run: u64,
-    /// Kills that nobody was notified of, because the notifier was still busy.
-    pub unnotified: u64,
-}
-
-/// Kills when memory is exhausted. The default kills nobody.
-#[derive(Default)]
+/// Kills when memory is exhausted.
 pub struct KillController {
-    /// `None`: nobody is killed.
-    killer: Option<Killer>,
-    notifier: Option<Notifier>,
-    other_killers: OtherKillers,
+    killer: Killer,
+    /// Bytes.
+    page_size: u64,
+    pub other_killers: OtherKillers,
     /// Nobody is killed while another killer runs.
     yields: bool,
-    last: Option<LastKill>,
-    counts: KillCounts,
+    pub last: Option<LastKill>,
 }
 
 impl KillController {
-    /// Opens /proc below `root`, and takes a first sample of the processes. Where that fails, nobody is
+    /// Opens /proc below `root`, and takes a first sample of the processes. `None`: that fails, and nobody is
     /// killed. `dry`: the daemon writes nothing.
     pub(in crate::protect) fn open(
         root: &Path,
         page_size: u64,
-        settings: &settings::Kill,
+        settings: &Kill,
         dry: bool,
         tools: &mut Tools,
-    ) -> KillController {
-        let mut controller = KillController::default();
-        match Processes::open(root, page_size) {
-            Ok(processes) => {
-                let rules = settings.rules.clone();
-                let dry_run = dry || settings.dry_run;
-                let mut killer = Killer::new(processes, rules, dry_run, tools.clock.clone());
-                if !killer.has_pidfds() {
-                    let message = format_args!(
-                        "this kernel has no pidfd_open (Linux 5.3): a victim is checked just before its SIGKILL, and gets \
-                         no SIGTERM first"
-                    );
-                    tools.log.line(Level::Notice, MODULE, message);
-                }
-                killer.prepare(tools.clock.now_s(), 0);
-                controller.killer = Some(killer);
-                controller.yields = settings.when == settings::When::Auto;
-                controller.find_other_killers(tools);
-            }
+    ) -> Option<KillController> {
+        let processes = match Processes::open(root, page_size, settings.rules.clone()) {
+            Ok(processes) => processes,
             Err(errno) => {
-                let message = format_args!(
-                    "{}/proc cannot be opened: {errno}; nobody will be killed",
-                    root.display()
-                );
+                let root = root.display();
+                let message =
+                    format_args!("{root}/proc cannot be opened: {errno}; nobody will be killed");
                 tools.log.line(Level::Warning, MODULE, message);
+                return None;
             }
+        };
+        let dry_run = dry || settings.dry_run;
+        let mut killer = Killer::new(processes, dry_run, tools.clock.clone());
+        if !killer.has_pidfds() {
+            let message = format_args!(
+                "this kernel has no pidfd_open (Linux 5.3): a victim is checked just before its SIGKILL, and gets \
+                 no SIGTERM first"
+            );
+            tools.log.line(Level::Notice, MODULE, message);
         }
-        controller
-    }
-
-    pub fn set_notifier(&mut self, notifier: Option<Notifier>) {
-        self.notifier = notifier;
-    }
-
-    pub fn take_notifier(&mut self) -> Option<Notifier> {
-        self.notifier.take()
-    }
-
-    /// Whether there is a notifier that gives these notices.
-    pub fn has_notifier(&mut self, notices: &Notices) -> bool {
-        let notifier = self.notifier.as_mut();
-        notifier.is_some_and(|notifier| notifier.runs(notices))
-    }
-
-    /// Warns programs, if there is a notifier that does.
-    pub(in crate::protect) fn warn(&self, level: WarningLevel) {
-        if let Some(notifier) = &self.notifier {
-            notifier.warn(level);
-        }
-    }
-
-    /// Whether victims are chosen, be it in a dry run.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.killer.is_some()
+        killer.prepare(tools.clock.now_s(), false, 0);
+        let mut controller = KillController {
+            killer,
+            page_size,
+            other_killers: OtherKillers::default(),
+            yields: settings.when == When::Auto,
+            last: None,
+        };
+        controller.find_other_killers(tools);
+        Some(controller)
     }
 
     #[must_use]
-    pub fn mode(&self) -> Mode {
-        match &self.killer {
-            None => Mode::Never,
-            _ if self.stands_back() => Mode::Never,
-            Some(killer) if killer.is_dry_run() => Mode::DryRun,
-            Some(_) => Mode::WhenExhausted,
+    pub fn kills(&self) -> Kills {
+        match self.killer.dry_run {
+            _ if self.stands_back() => Kills::Never,
+            true => Kills::DryRun,
+            false => Kills::WhenExhausted,
         }
     }
 
@@ -182,94 +91,80 @@ impl KillController {
         self.yields && self.other_killers != OtherKillers::default()
     }
 
-    #[must_use]
-    pub fn last_kill(&self) -> Option<&LastKill> {
-        self.last.as_ref()
-    }
-
-    #[must_use]
-    pub fn other_killers(&self) -> OtherKillers {
-        self.other_killers
-    }
-
-    #[must_use]
-    pub fn counts(&self) -> KillCounts {
-        self.counts
-    }
-
-    /// Memory is exhausted: kills, unless the last victim's memory is still on its way. Returns the
-    /// seconds that a kill took.
+    /// Memory is exhausted by `cause`: kills, unless the last victim's memory is still on its way. `total`: pages of
+    /// memory and swap.
     pub(in crate::protect) fn kill(
         &mut self,
         now_s: f64,
-        exhaustion: &Exhaustion,
+        cause: Cause,
+        decision: &Outcome,
+        total: u64,
         tools: &mut Tools,
-    ) -> Option<f64> {
+    ) -> Option<Victim> {
         if self.stands_back() {
             return None;
         }
-        let killer = self.killer.as_mut()?;
-        let wrong = condition(&["kill"]);
-        let (ends_s, total) = (exhaustion.ends_s, exhaustion.memory_and_swap);
-        match killer.kill(now_s, ends_s, total, exhaustion.page_size) {
-            Killed::Waiting => None,
-            Killed::Nobody => {
-                let message = format_args!(
-                    "memory is exhausted, but no process may be killed or is worth it; the kernel's OOM \
-                     killer is left to act"
-                );
-                tools.log.warn(now_s, wrong, MODULE, message);
-                None
-            }
-            Killed::Unlisted(errno) => {
-                tools.state.counts.failures += 1;
-                let message = format_args!(
-                    "memory is exhausted, but /proc cannot be listed: {errno}; trying again"
-                );
-                tools.log.warn(now_s, wrong, MODULE, message);
-                None
-            }
-            Killed::Failed(victim, errno) => {
-                tools.state.counts.failures += 1;
-                let message = format_args!(
-                    "memory is exhausted, but {} (pid {}) cannot be killed: {errno}; trying another",
-                    victim.name, victim.pid
-                );
-                tools.log.warn(now_s, wrong, MODULE, message);
-                None
+        let done = self
+            .killer
+            .kill(now_s, decision.ends_s, total, self.page_size);
+        let problem = match done {
+            Killed::Waiting => return None,
+            Killed::Done(victim) => {
+                self.report(victim, cause, decision, tools);
+                return Some(victim);
             }
             Killed::Insisted(pid) => {
                 let message = format_args!("process {pid} has not ended when asked: killed");
                 tools.log.line(Level::Warning, MODULE, message);
-                None
+                return None;
             }
-            Killed::Done(victim) => {
-                self.report(victim, exhaustion, tools);
-                Some(f64::from(victim.took_us) / 1e6)
-            }
-        }
+            Killed::Nobody => Text::<160>::of(format_args!(
+                "no process may be killed or is worth it; the kernel's OOM killer is left to act"
+            )),
+            Killed::Unlisted(errno) => Text::of(format_args!(
+                "/proc cannot be listed: {errno}; trying again"
+            )),
+            Killed::Failed(victim, errno) => Text::of(format_args!(
+                "{} (pid {}) cannot be killed: {errno}; trying another",
+                victim.name, victim.pid
+            )),
+        };
+        tools.state.counts.failures += u64::from(done != Killed::Nobody);
+        let message = format_args!("memory is exhausted, but {problem}");
+        let wrong = condition(&["kill"]);
+        tools.log.warn(now_s, wrong, MODULE, message);
+        None
     }
 
-    fn report(&mut self, victim: Victim, exhaustion: &Exhaustion, tools: &mut Tools) {
-        match victim.dry_run {
-            true => self.counts.dry_run += 1,
-            false => self.counts.kills += 1,
-        }
+    fn report(&mut self, victim: Victim, cause: Cause, decision: &Outcome, tools: &mut Tools) {
         let verb = match (victim.dry_run, victim.asked) {
             (true, _) => "would kill",
             (false, true) => "asked to end",
             (false, false) => "killed",
         };
         let action = Text::of(format_args!("{verb} {} ({})", victim.name, victim.pid));
-        let reason = exhaustion.reason();
-        let (mib, count) = (exhaustion.mib(victim.memory), victim.count);
+        let swap = match cause {
+            Cause::SwapFull => "swap is full",
+            Cause::SwapStuck => "swap takes no pages",
+        };
+        let mib = |pages| mib(pages, self.page_size);
+        let reason = Text::<160>::of(format_args!(
+            "{swap}, and clean file pages are at {} MiB (floor {} MiB)",
+            mib(decision.clean),
+            mib(decision.floors.clean_min)
+        ));
+        let freed = Text::<64>::of(format_args!(
+            "{} MiB in {} processes",
+            mib(victim.memory),
+            victim.count
+        ));
         let message = format_args!(
-            "{action}, uid {}, {mib} MiB in {count} processes, score {} MiB, in {} us: {reason}",
+            "{action}, uid {}, {freed}, score {} MiB, in {} us: {reason}",
             victim.uid,
-            exhaustion.mib(victim.score.max(0) as u64),
+            mib(victim.score.max(0) as u64),
             victim.took_us,
         );
-        let bytes = victim.memory * exhaustion.page_size;
+        let bytes = victim.memory * self.page_size;
         let fields: [(&str, &dyn std::fmt::Display); 7] = [
             ("HOTSET_PID", &victim.pid),
             ("HOTSET_UID", &victim.uid),
@@ -282,58 +177,45 @@ impl KillController {
         tools
             .log
             .event(Level::Warning, MODULE, message, KILL_ID, &fields);
-        let freed = format_args!("{mib} MiB in {count} processes");
-        tools.remember(action, reason.as_str(), freed);
-        if let Some(notifier) = &self.notifier {
-            let sent = notifier.send(&victim, exhaustion.cause, exhaustion.page_size);
-            if sent.is_err() {
-                self.counts.unnotified += 1;
-            }
-        }
+        let at_unix_s = tools.clock.unix_s();
+        tools.state.remember(PastAction {
+            at_unix_s,
+            action,
+            reason: Text::of(format_args!("{reason}")),
+            outcome: Text::of(format_args!("{freed}")),
+        });
         self.last = Some(LastKill {
             victim,
-            cause: exhaustion.cause,
-            at_unix_s: tools.clock.unix_s(),
+            cause,
+            at_unix_s,
         });
     }
 
-    /// Samples the processes, because a kill may become due. `pressing`: only a kill can help. `small`: pages below
-    /// which a process is not worth a kill.
+    /// Samples the processes, because a kill may become due. `pressing`: only a kill can help. `total`: pages of
+    /// memory and swap.
     pub(in crate::protect) fn prepare(
         &mut self,
         now_s: f64,
         pressing: bool,
-        small: u64,
+        total: u64,
         tools: &mut Tools,
     ) {
-        let Some(killer) = &mut self.killer else {
-            return;
-        };
-        // Reading all of /proc takes longer than a hog takes to use up the memory that is left. At the last
-        // moment an older sample is used.
-        let age_s = match pressing {
-            true => REMEMBER_S * 4.0,
-            false => REMEMBER_S,
-        };
-        if killer.processes().age_s(now_s) >= age_s {
-            killer.prepare(now_s, small);
+        let small = least(total, self.page_size);
+        if self.killer.prepare(now_s, pressing, small) {
             self.find_other_killers(tools);
         }
     }
 
     fn find_other_killers(&mut self, tools: &mut Tools) {
-        let Some(killer) = &self.killer else { return };
-        let found = OtherKillers::among(killer.processes().list());
+        let found = OtherKillers::among(&self.killer.processes.list);
         for name in found.new_since(self.other_killers) {
-            let (level, message) = match self.yields {
-                true => (
-                    Level::Notice,
-                    "the kill is left to it; stop it, or set when = \"always\"",
-                ),
-                false => (
-                    Level::Warning,
-                    "both would kill for one shortage; stop one, or set when = \"auto\"",
-                ),
+            let level = match self.yields {
+                true => Level::Notice,
+                false => Level::Warning,
+            };
+            let message = match self.yields {
+                true => "the kill is left to it; stop it, or set when = \"always\"",
+                false => "both would kill for one shortage; stop one, or set when = \"auto\"",
             };
             let message =
                 format_args!("{name} runs as well: {message} in [protect.kill] (hotsetd.conf(5))");

@@ -30,44 +30,32 @@ struct Told {
     left: u64,
 }
 
+impl Default for Told {
+    fn default() -> Self {
+        Told {
+            reached_s: f64::NEG_INFINITY,
+            told_s: f64::NEG_INFINITY,
+            left: 0,
+        }
+    }
+}
+
 /// Decides when a warning is due: when a level is reached, and again while less and less is left.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Warnings {
     medium: Told,
     critical: Told,
 }
 
-impl Default for Warnings {
-    fn default() -> Self {
-        let never = Told {
-            reached_s: f64::NEG_INFINITY,
-            told_s: f64::NEG_INFINITY,
-            left: 0,
-        };
-        Warnings {
-            medium: never,
-            critical: never,
-        }
-    }
-}
-
 impl Warnings {
-    /// The warning that is due. `left`: pages that are free, clean or in swap. `kill`: a kill is due now.
-    pub fn due(
-        &mut self,
-        now_s: f64,
-        level: Option<Level>,
-        left: u64,
-        kill: bool,
-    ) -> Option<Level> {
-        let level = level?;
+    /// Whether a warning is due. `left`: pages that are free, clean or in swap. `kill`: a kill is due now.
+    pub fn due(&mut self, now_s: f64, level: Level, left: u64, kill: bool) -> bool {
         // Programs that were told of more need not hear of less.
         let medium = self.medium.is_due(now_s, left, false);
-        let due = match level {
+        match level {
             Level::Medium => medium,
             Level::Critical => self.critical.is_due(now_s, left, kill),
-        };
-        due.then_some(level)
+        }
     }
 }
 
@@ -88,7 +76,7 @@ impl Told {
 /// The name on the system's bus. Without a bus, and where another program has the name, warnings go nowhere.
 pub(super) struct LowMemoryMonitor {
     socket: PathBuf,
-    bus: Option<Bus>,
+    pub bus: Option<Bus>,
 }
 
 impl LowMemoryMonitor {
@@ -100,10 +88,6 @@ impl LowMemoryMonitor {
         };
         monitor.serve();
         monitor
-    }
-
-    pub fn bus(&self) -> Option<&Bus> {
-        self.bus.as_ref()
     }
 
     /// Seconds until [`LowMemoryMonitor::serve`] is to be called, whether or not the bus has anything to say.
@@ -145,30 +129,27 @@ mod tests {
     #[test]
     fn a_level_is_told_when_it_is_reached_and_again_while_less_is_left() {
         let mut warnings = Warnings::default();
-        let mut due = |now_s, level, left| warnings.due(now_s, level, left, false);
-        let medium = Some(Level::Medium);
-        assert_eq!(due(0.0, None, 1000), None);
-        assert_eq!(due(1.0, medium, 1000), medium);
+        let mut due = |now_s, left| warnings.due(now_s, Level::Medium, left, false);
+        assert!(due(1.0, 1000));
         // It goes on, and nothing gets worse.
         for second in 2..100 {
-            assert_eq!(due(f64::from(second), medium, 900), None);
+            assert!(!due(f64::from(second), 900));
         }
-        assert_eq!(due(100.0, medium, 870), medium);
-        assert_eq!(due(101.0, medium, 100), None);
-        assert_eq!(due(115.0, medium, 100), medium);
+        assert!(due(100.0, 870));
+        assert!(!due(101.0, 100));
+        assert!(due(115.0, 100));
         // It has been over for a while.
-        assert_eq!(due(129.0, medium, 2000), None);
-        assert_eq!(due(145.0, medium, 2000), medium);
+        assert!(!due(129.0, 2000));
+        assert!(due(145.0, 2000));
     }
 
     #[test]
     fn a_kill_is_told_of_whatever_is_left_and_once_in_fifteen_seconds() {
         let mut warnings = Warnings::default();
-        let critical = Some(Level::Critical);
-        assert_eq!(warnings.due(0.0, critical, 100, false), critical);
-        assert_eq!(warnings.due(10.0, critical, 100, true), None);
-        assert_eq!(warnings.due(20.0, critical, 100, true), critical);
+        assert!(warnings.due(0.0, Level::Critical, 100, false));
+        assert!(!warnings.due(10.0, Level::Critical, 100, true));
+        assert!(warnings.due(20.0, Level::Critical, 100, true));
         // Who was told of the most need not hear of less a moment later.
-        assert_eq!(warnings.due(21.0, Some(Level::Medium), 100, false), None);
+        assert!(!warnings.due(21.0, Level::Medium, 100, false));
     }
 }

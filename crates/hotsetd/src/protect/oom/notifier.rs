@@ -81,12 +81,6 @@ impl Notifier {
             .spawn(move || child.wait());
     }
 
-    /// The process id.
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends a notice of a kill. Never waits. `page_size`: bytes.
     ///
     /// # Errors
@@ -103,7 +97,7 @@ impl Notifier {
             victim.memory * page_size,
             u8::from(victim.dry_run),
             name,
-            u8::from(victim.asked && !victim.dry_run),
+            u8::from(victim.asked),
         ));
         line.one_line_of_fields();
         line.put(format_args!("\n"));
@@ -170,7 +164,7 @@ fn wait_and_read(
 ) -> io::Result<()> {
     let stdin = rustix::stdio::stdin();
     loop {
-        let bus = monitor.as_ref().and_then(|monitor| monitor.bus());
+        let bus = monitor.as_ref().and_then(|monitor| monitor.bus.as_ref());
         let mut ready = vec![PollFd::new(&stdin, PollFlags::IN)];
         ready.extend(bus.map(|bus| PollFd::new(bus, PollFlags::IN)));
         let limit_s = monitor.as_ref().and_then(|monitor| monitor.again_s());

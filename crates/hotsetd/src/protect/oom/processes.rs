@@ -8,26 +8,19 @@ use super::read_process::{number, Reader, NO_MEMORY};
 use super::rules::Rules;
 use crate::os::fixed_string::Text;
 use policy::victim::{Candidate, Eligibility};
-use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Memory of a process at an earlier sample, in pages.
-#[derive(Clone, Copy, Debug, Default)]
-struct Past {
-    pid: i32,
-    start: u64,
-    memory: u64,
-}
-
-/// The values that the files that hardly change had for a process.
+/// What is known of a process from earlier samples.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     /// With the memory of that time; `None`: a kernel thread, a zombie, or a process that could not be read.
     process: Option<Candidate>,
     pid: i32,
+    /// Pid and start time identify a process. 0: never read.
+    start: u64,
     /// Of the folder /proc/PID: a pid that was given to another process has another.
     inode: u64,
     /// [`Reader::statm`] before the other files were read.
@@ -35,6 +28,8 @@ struct Known {
     at_s: f64,
     /// The time at which a SIGKILL was first seen to be pending.
     dying_s: Option<f64>,
+    /// Pages at the times of [`Processes::taken_s`].
+    past: [Option<u64>; 2],
 }
 
 impl Known {
@@ -49,18 +44,16 @@ impl Known {
 
 /// The processes.
 pub struct Processes {
-    proc: OwnedFd,
-    /// Where cgroup v2 is mounted.
-    cgroups: PathBuf,
-    page_kib: u64,
+    reader: Reader,
     own: i32,
-    list: Vec<Candidate>,
+    /// Those of the last sample, by ascending pid, without those that hang or are left out.
+    pub list: Vec<Candidate>,
     /// Two earlier samples. Growth counts from the older, which is at least half a second old.
-    past: [Vec<Past>; 2],
     taken_s: [f64; 2],
     /// By ascending pid; and the same table while it is written anew.
     known: [Vec<Known>; 2],
-    text: Vec<u8>,
+    /// Pid and start of processes that are left out.
+    left_out: Vec<(i32, u64)>,
     names: Box<[MaybeUninit<u8>; 8192]>,
 }
 
@@ -80,24 +73,29 @@ const HANGS_S: f64 = super::kill::PATIENCE_S;
 const TICKS_A_S: f64 = 100.0;
 /// Processes that the tables have room for from the start.
 const ROOM: usize = 1024;
+/// Processes that are left out at once, at most: the latest.
+const LEFT_OUT: usize = 16;
 
 impl Processes {
     /// Opens /proc below `root`. `page_size`: bytes.
     ///
     /// # Errors
     /// When there is no /proc below `root`.
-    pub fn open(root: &Path, page_size: u64) -> Result<Processes, Errno> {
+    pub fn open(root: &Path, page_size: u64, rules: Rules) -> Result<Processes, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Processes {
-            proc: rustix::fs::open(root.join("proc"), flags, Mode::empty())?,
-            cgroups: root.join("sys/fs/cgroup"),
-            page_kib: (page_size / 1024).max(1),
+            reader: Reader {
+                proc: rustix::fs::open(root.join("proc"), flags, Mode::empty())?,
+                cgroups: root.join("sys/fs/cgroup"),
+                page_kib: (page_size / 1024).max(1),
+                rules,
+                text: vec![0; 8192],
+            },
             own: std::process::id() as i32,
             list: Vec::with_capacity(ROOM),
-            past: [Vec::with_capacity(ROOM), Vec::with_capacity(ROOM)],
             taken_s: [f64::NEG_INFINITY; 2],
             known: [Vec::with_capacity(ROOM), Vec::with_capacity(ROOM)],
-            text: vec![0; 8192],
+            left_out: Vec::with_capacity(LEFT_OUT),
             names: Box::new([MaybeUninit::uninit(); 8192]),
         })
     }
@@ -106,15 +104,18 @@ impl Processes {
     #[must_use]
     pub fn is_real(&self) -> bool {
         const PROC: rustix::fs::FsWord = 0x9fa0;
-        let kernels = rustix::fs::fstatfs(&self.proc).is_ok_and(|found| found.f_type == PROC);
-        let me = rustix::fs::readlinkat(&self.proc, "self", Vec::new());
+        let proc = &self.reader.proc;
+        let kernels = rustix::fs::fstatfs(proc).is_ok_and(|found| found.f_type == PROC);
+        let me = rustix::fs::readlinkat(proc, "self", Vec::new());
         kernels && me.is_ok_and(|me| me.to_str() == Ok(&self.own.to_string()))
     }
 
-    /// The processes of the last sample, by ascending pid.
-    #[must_use]
-    pub fn list(&self) -> &[Candidate] {
-        &self.list
+    /// Leaves a process out of all further samples.
+    pub fn leave_out(&mut self, pid: i32, start: u64) {
+        if self.left_out.len() == LEFT_OUT {
+            self.left_out.remove(0);
+        }
+        self.left_out.push((pid, start));
     }
 
     /// Seconds since the last sample that growth may count from.
@@ -129,21 +130,47 @@ impl Processes {
     ///
     /// # Errors
     /// When /proc cannot be listed.
-    pub fn sample(
-        &mut self,
-        now_s: f64,
-        boot_s: f64,
-        rules: &Rules,
-        small: u64,
-    ) -> Result<(), Errno> {
-        self.list.clear();
-        self.known[1].clear();
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::openat(&self.proc, ".", flags, Mode::empty())?;
+    pub fn sample(&mut self, now_s: f64, boot_s: f64, small: u64) -> Result<(), Errno> {
+        self.read_all(now_s, small)?;
         // Growth counts from the older sample, or from the newer unless it is of this very moment. A sample
         // of long ago does not show which process grows now.
         let fits = |&at: &usize| (REMEMBER_S / 5.0..RECENT_S).contains(&(now_s - self.taken_s[at]));
         let then = [0, 1].into_iter().find(fits);
+        self.list.clear();
+        for known in &mut self.known[0] {
+            let Some(one) = &mut known.process else {
+                continue;
+            };
+            let young = boot_s - one.start as f64 / TICKS_A_S < YOUNG_S;
+            one.growth = match then {
+                _ if young => one.memory,
+                Some(then) => one.memory.saturating_sub(known.past[then].unwrap_or(0)),
+                None => 0,
+            };
+            let hangs = known.dying_s.is_some_and(|at_s| now_s - at_s >= HANGS_S);
+            if hangs || self.left_out.contains(&(one.pid, one.start)) {
+                continue;
+            }
+            let mut process = *one;
+            if [process.pid, process.parent].contains(&self.own) {
+                process.eligibility = Eligibility::Never;
+            }
+            self.list.push(process);
+        }
+        if now_s - self.taken_s[1] >= REMEMBER_S {
+            self.taken_s = [self.taken_s[1], now_s];
+            for known in &mut self.known[0] {
+                known.past = [known.past[1], known.process.map(|one| one.memory)];
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the table of what is known anew.
+    fn read_all(&mut self, now_s: f64, small: u64) -> Result<(), Errno> {
+        self.known[1].clear();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::openat(&self.reader.proc, ".", flags, Mode::empty())?;
         let mut names = RawDir::new(&folder, &mut self.names[..]);
         while let Some(entry) = names.next() {
             let entry = entry?;
@@ -151,61 +178,20 @@ impl Processes {
             let Some(pid) = number(name).and_then(|pid| i32::try_from(pid).ok()) else {
                 continue;
             };
-            let mut read = Reader {
-                proc: &self.proc,
-                cgroups: &self.cgroups,
-                text: &mut self.text,
-                pid,
-                page_kib: self.page_kib,
-                rules,
-            };
-            let before = known_of(&self.known[0], pid);
-            let mut known = read_anew(&mut read, before, entry.ino(), now_s, small);
-            if let Some(one) = &mut known.process {
-                let young = boot_s - one.start as f64 / TICKS_A_S < YOUNG_S;
-                one.growth = match then {
-                    _ if young => one.memory,
-                    Some(then) => grown(&self.past[then], one),
-                    None => 0,
-                };
-                let mut process = *one;
-                let hangs = known
-                    .dying_s
-                    .is_some_and(|since_s| now_s - since_s >= HANGS_S);
-                if hangs || pid == self.own || process.parent == self.own {
-                    process.eligibility = Eligibility::Never;
-                }
-                process.dying &= !hangs;
-                self.list.push(process);
-            }
+            let before = self.known[0].binary_search_by_key(&pid, |known| known.pid);
+            let before = before.ok().map(|at| self.known[0][at]);
+            let known = read_anew(&mut self.reader, pid, before, entry.ino(), now_s, small);
             self.known[1].push(known);
         }
+        // /proc lists by pid, but a folder that stands in for it lists in any order.
         self.known[1].sort_unstable_by_key(|known| known.pid);
         self.known.swap(0, 1);
-        // /proc lists by pid, but a folder that stands in for it lists in any order.
-        self.list.sort_unstable_by_key(|process| process.pid);
-        if now_s - self.taken_s[1] >= REMEMBER_S {
-            self.remember(now_s);
-        }
         Ok(())
     }
 
-    /// Keeps the present sample, for growth to count from.
-    fn remember(&mut self, now_s: f64) {
-        self.past.swap(0, 1);
-        self.taken_s = [self.taken_s[1], now_s];
-        self.past[1].clear();
-        self.past[1].extend(self.list.iter().map(|process| Past {
-            pid: process.pid,
-            start: process.start,
-            memory: process.memory,
-        }));
-    }
-
     /// The path of a process's cgroup, or the end of one that is long.
-    pub fn cgroup(&mut self, pid: i32, rules: &Rules) -> Text<128> {
-        let mut read = self.reader(pid, rules);
-        let path = read.cgroup_path();
+    pub fn cgroup(&mut self, pid: i32) -> Text<128> {
+        let path = self.reader.cgroup_path(pid);
         let mut begin = path.len().saturating_sub(128);
         while !path.is_char_boundary(begin) {
             begin += 1;
@@ -213,35 +199,22 @@ impl Processes {
         Text::of(format_args!("{}", &path[begin..]))
     }
 
-    fn reader<'a>(&'a mut self, pid: i32, rules: &'a Rules) -> Reader<'a> {
-        Reader {
-            proc: &self.proc,
-            cgroups: &self.cgroups,
-            text: &mut self.text,
-            pid,
-            page_kib: self.page_kib,
-            rules,
-        }
-    }
-
     /// The processes that the kernel would kill together with this one (`memory.oom.group`).
-    pub fn oom_group(&mut self, pid: i32, rules: &Rules) -> Vec<i32> {
-        let path = Text::<512>::of(format_args!("{}", self.reader(pid, rules).cgroup_path()));
+    pub fn oom_group(&mut self, pid: i32) -> Vec<i32> {
+        let path = Text::<512>::of(format_args!("{}", self.reader.cgroup_path(pid)));
         // Users name cgroups of their own: a part of a longer path may be that of another cgroup.
         let group = match path.is_cut() {
             true => None,
-            false => oom_group::of(&self.cgroups, path.as_str()),
+            false => oom_group::of(&self.reader.cgroups, path.as_str()),
         };
-        group
-            .map(|group| oom_group::processes(&group))
-            .unwrap_or_default()
+        group.map_or_else(Vec::new, |group| oom_group::processes(&group))
     }
 
     /// Whether the pid still belongs to the process that was sampled, and the process may still be killed.
     /// All files are read anew.
     #[must_use]
-    pub fn is_still(&mut self, one: &Candidate, rules: &Rules) -> bool {
-        let now = self.reader(one.pid, rules).candidate();
+    pub fn is_still(&mut self, one: &Candidate) -> bool {
+        let now = self.reader.candidate(one.pid);
         now.is_some_and(|now| {
             now.start == one.start && now.eligibility != Eligibility::Never && now.adj > -1000
         })
@@ -250,7 +223,8 @@ impl Processes {
 
 /// Reads those files of a process that may have changed since `before`. `small`: see [`Processes::sample`].
 fn read_anew(
-    read: &mut Reader,
+    reader: &mut Reader,
+    pid: i32,
     before: Option<Known>,
     inode: u64,
     now_s: f64,
@@ -261,7 +235,7 @@ fn read_anew(
     let statm = match (before, same) {
         (_, Some(same)) if same.process.is_none() => return same,
         (Some(_), _) if quiet.is_none() => None,
-        _ => read.statm(),
+        _ => reader.statm(pid),
     };
     if let Some(same) = same.filter(|same| statm.is_some() && same.statm == statm) {
         return same;
@@ -270,31 +244,25 @@ fn read_anew(
     let fresh = fresh.and_then(|before| Some((before.process?, before.at_s)));
     let (process, at_s) = match fresh {
         _ if statm == Some(NO_MEMORY) => (None, now_s),
-        Some((one, at_s)) => (read.again(&one), at_s),
-        None => (read.candidate(), now_s),
+        Some((one, at_s)) => (reader.again(&one), at_s),
+        None => (reader.candidate(pid), now_s),
     };
     let dying = process.is_some_and(|one| one.dying);
     let since_s = before.and_then(|before| before.dying_s).unwrap_or(now_s);
+    let was = before.map_or(0, |before| before.start);
+    let start = process.map_or(was, |one| one.start);
     Known {
         process,
-        pid: read.pid,
+        pid,
+        start,
         inode,
         statm,
         at_s,
         dying_s: dying.then_some(since_s),
-    }
-}
-
-fn known_of(known: &[Known], pid: i32) -> Option<Known> {
-    let at = known.binary_search_by_key(&pid, |known| known.pid).ok()?;
-    Some(known[at])
-}
-
-/// Pages that a process has grown by since `past`: all of its pages, where it was not in `past`.
-fn grown(past: &[Past], one: &Candidate) -> u64 {
-    match past.binary_search_by_key(&one.pid, |past| past.pid) {
-        Ok(at) if past[at].start == one.start => one.memory.saturating_sub(past[at].memory),
-        _ => one.memory,
+        past: match before {
+            Some(before) if was == start => before.past,
+            _ => [None; 2],
+        },
     }
 }
 
@@ -335,16 +303,15 @@ mod tests {
 
         /// KiB of each process at this time.
         fn sizes(&mut self, now_s: f64, small: u64) -> Vec<u64> {
-            let rules = Rules::default();
-            self.1.sample(now_s, 1e9, &rules, small).unwrap();
-            self.1.list().iter().map(|one| one.memory * 4).collect()
+            self.1.sample(now_s, 1e9, small).unwrap();
+            self.1.list.iter().map(|one| one.memory * 4).collect()
         }
     }
 
     fn fixture() -> Fixture {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("proc")).unwrap();
-        let processes = Processes::open(root.path(), 4096).unwrap();
+        let processes = Processes::open(root.path(), 4096, Rules::default()).unwrap();
         Fixture(root, processes)
     }
 
@@ -361,7 +328,7 @@ mod tests {
         // What has changed is read, and then for as long as it grows.
         fixture.put(10, 1200, "1 2 0 0 0 0 0\n", 1);
         assert_eq!(fixture.sizes(10.0, SMALL), [1200, 44_000]);
-        assert_eq!(fixture.1.list()[0].growth, 200);
+        assert_eq!(fixture.1.list[0].growth, 200);
         fixture.put(10, 1600, "1 2 0 0 0 0 0\n", 1);
         assert_eq!(fixture.sizes(11.0, SMALL), [1600, 44_000]);
         // Whoever is killed shows only where all are read.
@@ -378,7 +345,7 @@ mod tests {
         std::fs::rename(&folder, fixture.0.path().join("gone")).unwrap();
         fixture.put(10, 800, "1 1 0 0 0 0 0\n", 2);
         assert_eq!(fixture.sizes(9.0, SMALL), [800]);
-        assert_eq!(fixture.1.list()[0].start, 2);
+        assert_eq!(fixture.1.list[0].start, 2);
     }
 
     #[test]

@@ -5,84 +5,67 @@
 use super::rules::{Owner, Rules};
 use crate::os::fixed_string::Text;
 use policy::victim::{Candidate, Eligibility};
-use rustix::fd::{AsFd, OwnedFd};
+use random::fnv1a;
+use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Reads the files of the process `pid`. Pages have `page_kib` KiB. The text of a file passes through `text`.
-pub(super) struct Reader<'a> {
-    pub proc: &'a OwnedFd,
+/// Reads the files of processes, one after the other.
+pub(super) struct Reader {
+    pub proc: OwnedFd,
     /// Where cgroup v2 is mounted.
-    pub cgroups: &'a Path,
-    pub text: &'a mut [u8],
-    pub pid: i32,
+    pub cgroups: PathBuf,
     pub page_kib: u64,
-    pub rules: &'a Rules,
+    pub rules: Rules,
+    /// The text of a file passes through it.
+    pub text: Vec<u8>,
 }
 
 /// [`Reader::statm`] of a process that has no memory of its own.
 pub(super) const NO_MEMORY: u64 = 0;
 
-/// What `status` says.
-struct Status {
-    process: Candidate,
-    /// The process lives in a namespace of pids: in a container.
-    contained: bool,
-}
-
-impl Reader<'_> {
+impl Reader {
     /// Reads all four files; `None`: the process has ended, is a zombie, or a kernel thread.
-    pub fn candidate(&mut self) -> Option<Candidate> {
-        let pid = self.pid;
-        let status = self.status()?;
-        let mut one = status.process;
-        one.pid = pid;
-        (one.start, one.session) = self.start_and_session()?;
-        let adj = self.file("oom_score_adj")?;
+    pub fn candidate(&mut self, pid: i32) -> Option<Candidate> {
+        let (mut one, contained) = self.status(pid)?;
+        (one.start, one.session) = self.start_and_session(pid)?;
+        let adj = self.file(pid, "oom_score_adj")?;
         one.adj = std::str::from_utf8(adj).ok()?.trim().parse().ok()?;
-        let (rules, owner) = (
-            self.rules,
-            Owner {
-                uid: one.uid,
-                contained: status.contained,
-            },
-        );
-        let cgroups = self.cgroups;
-        let cgroup = self.cgroup_path();
-        one.cgroup = number_of(cgroup.as_bytes());
-        one.eligibility = match pid {
-            1 => Eligibility::Never,
-            _ => match (
-                rules.of(one.name(), cgroup, owner),
-                preference(cgroups, cgroup),
-            ) {
-                (Eligibility::Never, _) | (_, Some(Eligibility::Never)) => Eligibility::Never,
-                (_, Some(last)) => last,
-                (by_rules, None) => by_rules,
-            },
+        let text = read(&self.proc, pid, "cgroup", &mut self.text);
+        let cgroup = text.map_or("", cgroup);
+        one.cgroup = fnv1a(cgroup.bytes());
+        let owner = Owner {
+            uid: one.uid,
+            contained,
+        };
+        let by_rules = self.rules.of(one.name(), cgroup, owner);
+        one.eligibility = match (by_rules, preference(&self.cgroups, cgroup)) {
+            _ if pid == 1 => Eligibility::Never,
+            (Eligibility::Never, _) | (_, None) => by_rules,
+            (_, Some(preference)) => preference,
         };
         Some(one)
     }
 
     /// A number for the text of `statm`, by which the process's memory is known to be as before; [`NO_MEMORY`] for a
     /// kernel thread or a zombie. `None`: the process has ended, or there is no such file.
-    pub fn statm(&mut self) -> Option<u64> {
-        self.file("statm").map(|text| match text {
+    pub fn statm(&mut self, pid: i32) -> Option<u64> {
+        self.file(pid, "statm").map(|text| match text {
             [b'0', b' ', ..] => NO_MEMORY,
-            _ => number_of(text),
+            _ => fnv1a(text.iter().copied()),
         })
     }
 
     /// The path of the process's cgroup (v2); empty where it has none.
-    pub fn cgroup_path(&mut self) -> &str {
-        self.file("cgroup").map_or("", |text| cgroup(text))
+    pub fn cgroup_path(&mut self, pid: i32) -> &str {
+        self.file(pid, "cgroup").map_or("", cgroup)
     }
 
     /// As [`Reader::candidate`], where the files that hardly change had the values in `before`.
     pub fn again(&mut self, before: &Candidate) -> Option<Candidate> {
-        let now = self.status()?.process;
+        let (now, _) = self.status(before.pid)?;
         if (now.name, now.uid) != (before.name, before.uid) {
-            return self.candidate();
+            return self.candidate(before.pid);
         }
         Some(Candidate {
             memory: now.memory,
@@ -92,25 +75,17 @@ impl Reader<'_> {
         })
     }
 
-    fn open(&self, name: &str) -> Option<OwnedFd> {
-        let place = Text::<48>::of(format_args!("{}/{name}", self.pid));
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        rustix::fs::openat(self.proc.as_fd(), place.as_str(), flags, Mode::empty()).ok()
+    fn file(&mut self, pid: i32, name: &str) -> Option<&[u8]> {
+        read(&self.proc, pid, name, &mut self.text)
     }
 
-    /// A short file.
-    fn file(&mut self, name: &str) -> Option<&[u8]> {
-        let file = self.open(name)?;
-        let length = rustix::io::read(file, &mut self.text[..]).ok()?;
-        Some(&self.text[..length])
-    }
-
-    /// Reads `status`; `None`: a kernel thread or a zombie, which have no memory.
+    /// Reads `status`: the process, and whether it lives in a namespace of pids, as in a container. `None`: a kernel
+    /// thread or a zombie, which have no memory.
     ///
     /// The line of a user's groups comes before those of memory, and may be as long as it likes. A line that is
     /// longer than the text's room is passed over.
-    fn status(&mut self) -> Option<Status> {
-        let file = self.open("status")?;
+    fn status(&mut self, pid: i32) -> Option<(Candidate, bool)> {
+        let file = open(&self.proc, pid, "status")?;
         let mut fields = Fields::default();
         let (mut kept, mut cut) = (0, false);
         loop {
@@ -132,12 +107,21 @@ impl Reader<'_> {
                 (kept, cut) = (0, true);
             }
         }
-        fields.status(self.page_kib)
+        let resident = match fields.anon {
+            Some(anon) => anon + fields.shared,
+            None => fields.resident?,
+        };
+        let one = Candidate {
+            pid,
+            memory: (resident + fields.swap + fields.tables) / self.page_kib,
+            ..fields.process
+        };
+        Some((one, fields.contained))
     }
 
     /// Fields 22 and 6 of stat. They are counted from the end of the name, which may hold any character.
-    fn start_and_session(&mut self) -> Option<(u64, i32)> {
-        let text = self.file("stat")?;
+    fn start_and_session(&mut self, pid: i32) -> Option<(u64, i32)> {
+        let text = self.file(pid, "stat")?;
         let behind = text.iter().rposition(|&byte| byte == b')')? + 1;
         let rest = std::str::from_utf8(&text[behind..]).ok()?;
         let mut fields = rest.split_ascii_whitespace();
@@ -145,6 +129,19 @@ impl Reader<'_> {
         let start = fields.nth(15)?.parse().ok()?;
         Some((start, session))
     }
+}
+
+fn open(proc: &OwnedFd, pid: i32, name: &str) -> Option<OwnedFd> {
+    let place = Text::<48>::of(format_args!("{pid}/{name}"));
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    rustix::fs::openat(proc, place.as_str(), flags, Mode::empty()).ok()
+}
+
+/// A short file of a process.
+fn read<'t>(proc: &OwnedFd, pid: i32, name: &str, text: &'t mut [u8]) -> Option<&'t [u8]> {
+    let file = open(proc, pid, name)?;
+    let length = rustix::io::read(file, &mut *text).ok()?;
+    Some(&text[..length])
 }
 
 /// The lines of `status` that count. KiB.
@@ -157,6 +154,7 @@ struct Fields {
     shared: u64,
     swap: u64,
     tables: u64,
+    /// The process lives in a namespace of pids: in a container.
     contained: bool,
 }
 
@@ -192,20 +190,6 @@ impl Fields {
         }
         Some(())
     }
-
-    fn status(self, page_kib: u64) -> Option<Status> {
-        let resident = match self.anon {
-            Some(anon) => anon + self.shared,
-            None => self.resident?,
-        };
-        Some(Status {
-            process: Candidate {
-                memory: (resident + self.swap + self.tables) / page_kib,
-                ..self.process
-            },
-            contained: self.contained,
-        })
-    }
 }
 
 /// The path in the line of cgroup v2, `0::/path`.
@@ -232,13 +216,6 @@ fn preference(cgroups: &Path, cgroup: &str) -> Option<Eligibility> {
         });
     }
     says("user.oomd_avoid").then_some(Eligibility::Last)
-}
-
-/// FNV-1a: a number by which equal texts are known.
-fn number_of(text: &[u8]) -> u64 {
-    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 pub(super) fn number(digits: &[u8]) -> Option<u64> {

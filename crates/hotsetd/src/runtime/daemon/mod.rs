@@ -309,7 +309,7 @@ impl Daemon {
     fn gather_learned(&mut self) {
         self.policy.learned(&mut self.learned.numbers);
         if let Some(guard) = &mut self.guard {
-            guard.policy().learned(&mut self.learned.numbers);
+            guard.policy.learned(&mut self.learned.numbers);
         }
         self.learned.as_of_unix_s = self.clock.unix_s();
     }
@@ -372,10 +372,7 @@ impl Daemon {
             dry_run: self.config.dry_run,
             now_s: self.clock.now_s(),
             cpu_s: process::cpu_s(),
-            protect: self
-                .guard
-                .as_ref()
-                .map(|guard| protect::status::status(&guard.view())),
+            protect: self.guard.as_ref().map(protect::status::status),
         };
         let document = status::status(&self.state, context);
         let mut bytes = serde_json::to_vec(&document).unwrap_or_default();
@@ -393,7 +390,7 @@ impl Daemon {
             process::cpu_s(),
         );
         if let Some(guard) = &self.guard {
-            protect::status::write_metrics(&guard.view(), &mut page);
+            protect::status::write_metrics(&protect::status::status(guard), &mut page);
         }
         page.finish().into_bytes()
     }

@@ -11,7 +11,7 @@ impl Daemon {
         *guard = Guard::new(&root, settings, dry, &mut tools);
         let age_s = self.learned.age_s(self.clock.unix_s());
         if let Some(guard) = &mut self.guard {
-            guard.policy().recall(&self.learned.numbers, age_s);
+            guard.policy.recall(&self.learned.numbers, age_s);
         }
     }
 
@@ -46,14 +46,14 @@ impl Daemon {
 
     /// Replaces the guard with one of the present configuration. The notifier's process stays if its settings do.
     pub(super) fn renew_guard(&mut self) {
-        let notifier = self.guard.as_mut().and_then(Guard::take_notifier);
+        let notifier = self.guard.as_mut().and_then(|guard| guard.notifier.take());
         // The old guard's trace instance is in use until the guard is gone.
         self.guard = None;
         self.open_guard();
-        let Some(mut notifier) = notifier else { return };
-        match &mut self.guard {
-            Some(guard) if guard.wants(&mut notifier) => guard.set_notifier(Some(notifier)),
-            _ => notifier.end(),
+        match (&mut self.guard, notifier) {
+            (Some(guard), Some(notifier)) => guard.take_over(notifier),
+            (None, Some(notifier)) => notifier.end(),
+            (_, None) => {}
         }
     }
 

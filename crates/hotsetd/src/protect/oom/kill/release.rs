@@ -18,31 +18,18 @@ const NICE: i32 = -20;
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The thread's queue. The thread ends with it.
-pub(super) struct Releaser {
-    queue: SyncSender<OwnedFd>,
-}
-
-impl Releaser {
-    /// Starts the thread. `None`: the system has no thread left, and memory comes with the victims' own end.
-    pub fn start() -> Option<Releaser> {
-        let (queue, victims) = sync_channel(QUEUE);
-        let thread = std::thread::Builder::new().name("release".into());
-        let started = thread.stack_size(64 << 10).spawn(move || run(&victims));
-        started.ok().map(|_| Releaser { queue })
-    }
-
-    /// Has the memory of this victim freed. Never waits.
-    pub fn release(&self, victim: OwnedFd) {
-        // A full queue drops the descriptor.
-        let _ = self.queue.try_send(victim);
-    }
+/// Starts the thread, and returns its queue, with which the thread ends. `None`: the system has no thread left, and
+/// memory comes with the victims' own end.
+pub(super) fn start() -> Option<SyncSender<OwnedFd>> {
+    let (queue, victims) = sync_channel(QUEUE);
+    let thread = std::thread::Builder::new().name("release".into());
+    let started = thread.stack_size(64 << 10).spawn(move || run(&victims));
+    started.ok().map(|_| queue)
 }
 
 fn run(victims: &Receiver<OwnedFd>) {
     // Without the right to it the thread works at the priority that it has.
-    // SAFETY: takes and changes no memory; 0 is this thread.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    let _ = rustix::process::setpriority_process(None, NICE);
     for victim in victims {
         for _ in 0..TRIES {
             match release_memory(&victim) {

@@ -1,35 +1,28 @@
 //! Signals to processes that were chosen, and the freeing of their memory.
-use super::release::{Releaser, QUEUE};
+use super::release::{self, QUEUE};
 use crate::protect::oom::processes::Processes;
-use crate::protect::oom::rules::Rules;
 use policy::victim::Candidate;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{kill_process, pidfd_open, pidfd_send_signal, Pid, PidfdFlags, Signal};
+use std::sync::mpsc::SyncSender;
 
 pub(super) struct Signals {
-    /// SIGKILL, or SIGTERM where there is time.
-    pub signal: Signal,
     /// The kernel has pidfd_open(2), as Linux has from 5.3 on. Without it nobody's end can be waited for.
     pub has_pidfds: bool,
-    /// `None` in a dry run, or where the system had no thread left.
-    releaser: Option<Releaser>,
+    /// Of the thread that frees memory. `None` in a dry run, or where the system had no thread left.
+    queue: Option<SyncSender<OwnedFd>>,
     /// Processes that have their signal and hold memory yet. The room is used again.
     held: Vec<OwnedFd>,
 }
 
-/// Any other error than `NOSYS` concerns this very process only.
-fn can_open_pidfds() -> bool {
-    let own = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
-    own.err() != Some(Errno::NOSYS)
-}
-
 impl Signals {
     pub fn new(dry_run: bool) -> Signals {
+        let own = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         Signals {
-            signal: Signal::KILL,
-            has_pidfds: can_open_pidfds(),
-            releaser: if dry_run { None } else { Releaser::start() },
+            // Any other error than `NOSYS` concerns this very process only.
+            has_pidfds: own.err() != Some(Errno::NOSYS),
+            queue: if dry_run { None } else { release::start() },
             held: Vec::with_capacity(QUEUE),
         }
     }
@@ -37,9 +30,9 @@ impl Signals {
     /// Sends the signal to this very process.
     pub fn send(
         &self,
+        signal: Signal,
         one: &Candidate,
         processes: &mut Processes,
-        rules: &Rules,
     ) -> Result<Option<OwnedFd>, Errno> {
         let pid = Pid::from_raw(one.pid).ok_or(Errno::SRCH)?;
         let pidfd = match self.has_pidfds {
@@ -48,12 +41,12 @@ impl Signals {
             false => None,
         };
         // The pidfd now holds the pid, but another process may have got the pid before.
-        if !processes.is_still(one, rules) {
+        if !processes.is_still(one) {
             return Err(Errno::SRCH);
         }
         match &pidfd {
-            Some(pidfd) => pidfd_send_signal(pidfd, self.signal)?,
-            None => kill_process(pid, self.signal)?,
+            Some(pidfd) => pidfd_send_signal(pidfd, signal)?,
+            None => kill_process(pid, signal)?,
         }
         Ok(pidfd)
     }
@@ -72,10 +65,11 @@ impl Signals {
         }
     }
 
-    /// Has a process's memory freed, unless the process was only asked to end.
+    /// Has a killed process's memory freed. Never waits.
     pub fn release(&self, pidfd: Option<OwnedFd>) {
-        if let (Some(releaser), Some(pidfd), Signal::KILL) = (&self.releaser, pidfd, self.signal) {
-            releaser.release(pidfd);
+        if let (Some(queue), Some(pidfd)) = (&self.queue, pidfd) {
+            // A full queue drops the descriptor.
+            let _ = queue.try_send(pidfd);
         }
     }
 }

@@ -1,21 +1,37 @@
 //! The killer, and processes of the test's own.
-use super::super::dying::{PATIENCE_S, SETTLE_S};
+use super::super::dying::{ASKED_S, LITTLE_TIME_S, PATIENCE_S, SETTLE_S};
 use super::*;
-use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use crate::protect::oom::rules::Rules;
 use std::os::unix::process::ExitStatusExt;
 
 fn killer() -> Killer {
-    let processes = Processes::open("/".as_ref(), 4096).unwrap();
-    Killer::new(processes, Rules::default(), false, Clock::System)
+    below("/".as_ref())
+}
+
+fn below(root: &std::path::Path) -> Killer {
+    let processes = Processes::open(root, 4096, Rules::default()).unwrap();
+    Killer::new(processes, false, Clock::System)
 }
 
 fn candidate(killer: &mut Killer, pid: u32) -> Candidate {
-    killer
-        .processes
-        .sample(0.0, 0.0, &Rules::default(), 0)
-        .unwrap();
-    let list = killer.processes.list();
+    killer.processes.sample(0.0, 0.0, 0).unwrap();
+    let list = &killer.processes.list;
     *list.iter().find(|one| one.pid == pid as i32).unwrap()
+}
+
+fn strike(killer: &mut Killer, signal: Signal, one: &Candidate) -> Result<Option<OwnedFd>, Errno> {
+    killer.signals.send(signal, one, &mut killer.processes)
+}
+
+fn pidfd_of(one: &Candidate) -> Option<OwnedFd> {
+    let pid = Pid::from_raw(one.pid).unwrap();
+    pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+impl Killer {
+    fn is_waiting(&mut self, now_s: f64) -> bool {
+        self.wait(now_s, f64::INFINITY) == Some(Killed::Waiting)
+    }
 }
 
 fn sleeper() -> std::process::Child {
@@ -30,9 +46,9 @@ fn a_killed_child_is_waited_for_until_it_has_ended() {
     let mut child = sleeper();
     let mut killer = killer();
     let one = candidate(&mut killer, child.id());
-    let pidfd = killer.strike(&one).unwrap();
+    let pidfd = strike(&mut killer, Signal::KILL, &one).unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-    killer.wait_for(one.pid, pidfd, 10.0);
+    killer.wait_for(Dying::new(&one, pidfd, false, 10.0));
     assert!(killer.is_waiting(10.0));
     assert!(!killer.is_waiting(10.0 + 2.0 * SETTLE_S));
 }
@@ -45,10 +61,10 @@ fn a_kernel_without_pidfds_is_killed_on_all_the_same() {
     assert!(killer.has_pidfds());
     killer.signals.has_pidfds = false;
     let one = candidate(&mut killer, child.id());
-    let pidfd = killer.strike(&one).unwrap();
+    let pidfd = strike(&mut killer, Signal::KILL, &one).unwrap();
     assert!(pidfd.is_none());
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-    killer.wait_for(one.pid, pidfd, 10.0);
+    killer.wait_for(Dying::new(&one, pidfd, false, 10.0));
     assert!(killer.is_waiting(10.0));
     // Its end is not seen: it gets half of the time.
     assert!(killer.is_waiting(10.0 + PATIENCE_S / 2.0));
@@ -63,7 +79,10 @@ fn a_pid_that_another_process_has_by_now_is_not_killed() {
     one.start += 1;
     for has_pidfds in [true, false] {
         killer.signals.has_pidfds = has_pidfds;
-        assert_eq!(killer.strike(&one).err(), Some(Errno::SRCH));
+        assert_eq!(
+            strike(&mut killer, Signal::KILL, &one).err(),
+            Some(Errno::SRCH)
+        );
         assert!(child.try_wait().unwrap().is_none());
     }
     child.kill().unwrap();
@@ -76,12 +95,15 @@ fn a_victim_that_does_not_end_is_not_chosen_again() {
     let mut killer = killer();
     let one = candidate(&mut killer, child.id());
     // No signal is sent: the child lives on, as if it hung in the kernel.
-    let pid = Pid::from_raw(one.pid).unwrap();
-    let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-    killer.wait_for(one.pid, Some(pidfd), 0.0);
+    killer.wait_for(Dying::new(&one, pidfd_of(&one), false, 0.0));
     assert!(killer.is_waiting(PATIENCE_S * 0.9));
     assert!(!killer.is_waiting(PATIENCE_S * 1.1));
-    assert_eq!(killer.stuck, [(one.pid, one.start)]);
+    killer.processes.sample(3.0, 0.0, 0).unwrap();
+    assert!(killer
+        .processes
+        .list
+        .iter()
+        .all(|other| other.pid != one.pid));
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -90,8 +112,7 @@ fn a_victim_that_does_not_end_is_not_chosen_again() {
 fn where_nobody_may_be_killed_processes_are_not_sampled_again_at_once() {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("proc")).unwrap();
-    let processes = Processes::open(root.path(), 4096).unwrap();
-    let mut killer = Killer::new(processes, Rules::default(), false, Clock::System);
+    let mut killer = below(root.path());
     assert_eq!(killer.kill(1.0, 0.0, 1 << 20, 4096), Killed::Nobody);
     assert_eq!(
         killer.kill(1.0 + REST_S / 2.0, 0.0, 1 << 20, 4096),
@@ -105,11 +126,10 @@ fn where_nobody_may_be_killed_processes_are_not_sampled_again_at_once() {
 
 #[test]
 fn only_processes_of_this_machine_are_killed() {
-    assert!(!killer().is_dry_run());
+    assert!(!killer().dry_run);
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("proc")).unwrap();
-    let processes = Processes::open(root.path(), 4096).unwrap();
-    assert!(Killer::new(processes, Rules::default(), false, Clock::System).is_dry_run());
+    assert!(below(root.path()).dry_run);
 }
 
 #[test]
@@ -125,15 +145,17 @@ fn a_process_that_does_not_end_when_asked_is_killed_a_second_later() {
     std::io::BufRead::read_line(&mut output, &mut line).unwrap();
     let mut killer = killer();
     let one = candidate(&mut killer, child.id());
-    killer.signals.signal = Signal::TERM;
-    let pidfd = killer.strike(&one).unwrap();
-    killer.wait_for(one.pid, pidfd, 10.0);
-    killer.asked_s = Some(10.0);
-    assert_eq!(killer.insist(10.5, f64::INFINITY), None);
+    let pidfd = strike(&mut killer, Signal::TERM, &one).unwrap();
+    killer.wait_for(Dying::new(&one, pidfd, true, 10.0));
+    assert!(killer.is_waiting(10.5));
     assert!(child.try_wait().unwrap().is_none());
-    assert_eq!(killer.insist(10.0 + ASKED_S, f64::INFINITY), Some(one.pid));
+    assert_eq!(
+        killer.wait(10.0 + ASKED_S, f64::INFINITY),
+        Some(Killed::Insisted(one.pid))
+    );
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
-    assert_eq!(killer.insist(12.0, f64::INFINITY), None);
+    assert!(killer.is_waiting(12.0));
+    assert!(!killer.is_waiting(12.0 + 2.0 * SETTLE_S));
 }
 
 #[test]
@@ -141,10 +163,10 @@ fn a_process_that_was_asked_to_end_is_killed_at_once_where_memory_ends() {
     let mut child = sleeper();
     let mut killer = killer();
     let one = candidate(&mut killer, child.id());
-    let pid = Pid::from_raw(one.pid).unwrap();
-    let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-    killer.wait_for(one.pid, Some(pidfd), 10.0);
-    killer.asked_s = Some(10.0);
-    assert_eq!(killer.insist(10.1, LITTLE_TIME_S / 2.0), Some(one.pid));
+    killer.wait_for(Dying::new(&one, pidfd_of(&one), true, 10.0));
+    assert_eq!(
+        killer.wait(10.1, LITTLE_TIME_S / 2.0),
+        Some(Killed::Insisted(one.pid))
+    );
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
 }
