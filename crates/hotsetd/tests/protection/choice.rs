@@ -235,6 +235,9 @@ fn processes_that_hang_in_the_kernel_are_passed_over() {
     let mut fixture = Fixture::new(machine, memory, config());
     fixture.take_until_kill();
     assert_eq!(fixture.protection().last_victim.unwrap().name, "hog");
+    // A hung program with a killer's name is no killer, though it is spared.
+    fixture.take(300);
+    assert!(fixture.protection().other_killers.is_empty());
 }
 
 /// The kubelet gives processes of guaranteed pods an `oom_score_adj` of -997, and those of best-effort pods 1000.

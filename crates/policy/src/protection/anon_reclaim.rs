@@ -10,7 +10,7 @@ use crate::protection::exhaustion::swap_is_full;
 use crate::protection::floors::{clean_line, Pages};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 
-/// One request reclaims at most a node's managed pages divided by this.
+/// At most a node's managed pages divided by this are reclaimed at once, and kept free for the demand.
 const AT_ONCE: u64 = 64;
 /// Fewer pages are not asked for, since reclaim works in batches of 32.
 const LEAST: u64 = 32;
@@ -62,7 +62,7 @@ impl AnonReclaim {
         let floors = floors(node);
         let (low, gap) = (node.watermarks.low, node.watermarks.gap());
         // Pages that are taken until the next snapshot.
-        let demand = (self.demand * next_s) as u64;
+        let demand = ((self.demand * next_s) as u64).min(node.managed / AT_ONCE);
         if node.clean() >= 2 * clean_line(floors) || node.free >= low + demand.max(gap / 2) {
             return None;
         }

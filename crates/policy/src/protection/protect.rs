@@ -180,6 +180,9 @@ impl Protect {
         let whole = seen.whole();
         self.learned.observe(seen, whole.managed);
         self.shrinkage.observe(seen);
+        if let Some(then) = self.before {
+            self.interval_s = (seen.now_s - then.at_s).clamp(0.0, WATCHFUL_S);
+        }
         self.anon_reclaim.observe(seen);
         let learned = self.learned.pages();
         let (config, page_size) = (&self.config, self.page_size);
@@ -241,7 +244,6 @@ impl Protect {
         let mut moved = true;
         if let Some(then) = self.before.replace(now) {
             let elapsed_s = (seen.now_s - then.at_s).max(1e-4);
-            self.interval_s = elapsed_s.min(WATCHFUL_S);
             let pages = then
                 .room
                 .saturating_sub(room)

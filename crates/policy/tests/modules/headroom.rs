@@ -123,9 +123,9 @@ fn the_cap_follows_huge_pages_down_and_up() {
     };
     let before = cap(&mut machine, 0);
     let heavy = cap(&mut machine, 960_000);
-    // High stands two gaps above min. The two gaps are at most 8% of the 36,000 pages that can be free.
+    // High stands two gaps above min. The two gaps are at most an eighth of the 36,000 pages that can be free.
     // Where the administrator sets the bound, they are at most a quarter.
-    assert!(2 * u64::from(heavy) * 100 <= 36_000 * 8 / 100, "{heavy}");
+    assert!(2 * u64::from(heavy) * 100 <= 36_000 / 8, "{heavy}");
     let configured = Config {
         watermark_scale_factor_max: Some(1000),
         ..Config::default()
@@ -140,22 +140,32 @@ fn the_cap_follows_huge_pages_down_and_up() {
     assert_eq!(cap(&mut machine, 0), before);
 }
 
-/// Where nearly all memory is anonymous, 8% of the few file pages is too small a gap for any burst.
-/// Pages that cannot become free are not asked for there either.
+/// Free pages are no cache: at most 4% of memory stands free, and an eighth of what can become free.
 #[test]
 fn the_cap_leaves_room_where_file_pages_are_few() {
     let mut machine = machine();
-    let mut cap = |file: u64| {
+    let mut gaps = |file: u64| {
         machine.nodes[0].file = file;
         machine.nodes[0].free = 20_000;
         machine.after(1.0);
-        u64::from(machine.decision.summary.free_pages.cap)
+        2 * 100 * u64::from(machine.decision.summary.free_pages.cap)
     };
-    // Two gaps of cap / 10,000 of the 1,000,000 managed pages, of which 4,000 are min.
-    assert_eq!(2 * cap(184_000) * 100, 40_000);
-    let few = 2 * cap(64_000) * 100;
-    assert!(few * 4 <= 80_000 && few * 100 > 80_000 * 8, "{few}");
-    assert_eq!(2 * cap(984_000) * 100, 80_000);
+    // Of the 1,000,000 managed pages 4,000 are min.
+    assert_eq!(gaps(984_000), 40_000);
+    assert_eq!(gaps(184_000), 25_000);
+    assert_eq!(gaps(64_000), 10_000);
+}
+
+/// On a small machine a burst is no smaller.
+#[test]
+fn the_cap_is_16_mib_where_memory_is_small() {
+    let mut machine = machine();
+    let node = &mut machine.nodes[0];
+    (node.managed, node.file, node.free) = (60_000, 50_000, 5_000);
+    machine.after(1.0);
+    let cap = f64::from(machine.decision.summary.free_pages.cap);
+    let bytes = 2.0 * cap / 10_000.0 * 60_000.0 * 4096.0;
+    assert!((15e6..17e6).contains(&bytes), "{bytes}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! ```text
 //! ordinary = managed - huge
 //! usable   = min(file + free - min, ordinary)
-//! gaps     = min(usable / 4, max(4% of ordinary, 16 MiB))
+//! gaps     = min(usable / 8, max(4% of ordinary, 16 MiB))
 //! factor   = 10000 * gaps / 2 / managed
 //! ```
 //!
@@ -19,8 +19,11 @@ const ORDINARY_SHARE: f64 = 0.04;
 /// Bytes that may stand free in any case: on a small machine bursts are no smaller. In a guest of 256 MiB, 14 MiB left
 /// twice as many stalls, and 18 MiB cost the page cache 3% of its hits (docs/design/predict.md).
 const ANY: f64 = (16 << 20) as f64;
-/// The largest share of reclaimable pages in any case.
-const RECLAIMABLE_SHARE_MOST: f64 = 0.25;
+/// The share of the pages that can become free, which are other programs' cache. Where 90% of memory is anonymous, a
+/// quarter cost a compile beside a copy a fifth of its work (docs/design/predict.md).
+const USABLE_SHARE: f64 = 0.125;
+/// The same where the administrator has set a bound.
+const USABLE_SHARE_MOST: f64 = 0.25;
 
 /// The highest factor by the kernel, the configuration and the pages of each node.
 pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
@@ -38,12 +41,10 @@ pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
         let movable = (node.file + node.free).saturating_sub(node.watermarks.min) as f64;
         let ordinary = node.managed.saturating_sub(node.huge) as f64;
         let usable = movable.min(ordinary);
-        let most = usable * RECLAIMABLE_SHARE_MOST;
+        let any = any * node.managed as f64 / managed.max(1) as f64;
         let gaps = match configured {
-            Some(_) => most,
-            None => most.min(
-                (ordinary * ORDINARY_SHARE).max(any * node.managed as f64 / managed.max(1) as f64),
-            ),
+            Some(_) => usable * USABLE_SHARE_MOST,
+            None => (usable * USABLE_SHARE).min((ordinary * ORDINARY_SHARE).max(any)),
         };
         let gap = gaps / 2.0;
         cap = cap.min((gap / node.managed.max(1) as f64 * 10_000.0) as u32);
