@@ -156,6 +156,23 @@ fn the_cap_leaves_room_where_file_pages_are_few() {
     assert_eq!(gaps(64_000), 10_000);
 }
 
+/// Where a program takes most of memory, the gap follows at once.
+#[test]
+fn a_gap_that_became_too_large_is_lowered_at_once() {
+    let mut machine = machine();
+    machine.decide();
+    for _ in 0..30 {
+        machine.burst();
+    }
+    let before = machine.wsf();
+    machine.nodes[0].file = 60_000;
+    machine.nodes[0].free = 10_000;
+    machine.after(1.0);
+    let cap = machine.decision.summary.free_pages.cap;
+    assert!(cap < before / 2, "{before} {cap}");
+    assert!(machine.wsf() <= cap.max(10), "{} {cap}", machine.wsf());
+}
+
 /// On a small machine a burst is no smaller.
 #[test]
 fn the_cap_is_16_mib_where_memory_is_small() {

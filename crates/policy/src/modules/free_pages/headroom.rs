@@ -224,7 +224,7 @@ impl FreePages {
         forecast.floor = self.knob.floor();
         forecast.cap = cap;
         if let Some(current) = ours {
-            self.set(seen, current, wanted, deepest, decision);
+            self.set(seen, current, (wanted, cap), deepest, decision);
         }
         if config.node_reclaim && machine.node_reclaim {
             for node in seen.nodes {
@@ -241,15 +241,17 @@ impl FreePages {
         &mut self,
         seen: &Observation,
         current: u32,
-        wanted: u32,
+        (wanted, cap): (u32, u32),
         gap: f64,
         decision: &mut Decision,
     ) {
         let now_s = seen.now_s;
         let raise = f64::from(wanted) >= f64::from(current) * RAISE;
+        // Where fewer pages can become free than before, the gap would be others' cache.
+        let too_much = f64::from(cap) <= f64::from(current) * LOWER;
         let lower = (f64::from(wanted) <= f64::from(current) * LOWER
             || wanted == self.knob.floor())
-            && self.knob.age_s(now_s) >= LOWER_EVERY_S;
+            && (too_much || self.knob.age_s(now_s) >= LOWER_EVERY_S);
         if wanted == current
             || !(raise || lower && wanted < current)
             || !self.knob.ask(now_s, wanted)
@@ -258,6 +260,12 @@ impl FreePages {
         }
         let action = Action::SetWatermarkScaleFactor(wanted);
         match raise {
+            false if too_much => decision.push(
+                action,
+                format_args!(
+                    "so few pages can become free that {current} is too large a gap: {wanted}"
+                ),
+            ),
             true => decision.push(
                 action,
                 format_args!(
