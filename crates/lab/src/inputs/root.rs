@@ -136,6 +136,8 @@ fn install(
     for folder in LEFT_OUT {
         command.arg(format!("--dpkgopt=path-exclude=/usr/share/{folder}/*"));
     }
+    // Java's packages make links to manual pages, and fail where the folder is missing.
+    command.arg("--essential-hook=mkdir -p \"$1\"/usr/share/man/man1");
     command.arg(suite).arg(archive);
     let source = |suite: &str| -> Result<String> {
         let mirror = mirrors.of_suite(suite)?;
