@@ -21,7 +21,6 @@ pub use observation::{
 };
 pub use policy::Policy;
 pub use protection::{
-    exhaustion, floors, protect, shrinkage, snapshot, stack_distance, steering, storm, victim,
-    working_set,
+    exhaustion, floors, protect, snapshot, stack_distance, steering, storm, victim, working_set,
 };
 pub use watermarks::Watermarks;

@@ -33,7 +33,8 @@ fn constants() -> BTreeMap<(String, String), Option<String>> {
                 continue;
             };
             let text = rest.starts_with("&str") || rest.starts_with("[Bond");
-            let index = name == "shrinkage" && constant != "OVER_S";
+            let index = ["PRESENT", "BURST"].contains(&constant)
+                || (name == "exhaustion" && constant == "TREND");
             if text || index {
                 continue;
             }

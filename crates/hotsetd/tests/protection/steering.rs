@@ -362,7 +362,8 @@ fn samples_are_rare_far_from_the_line_and_quick_near_it() {
         ..low(&fixture.machine)
     };
     fixture.write_memory();
-    let quick = 0.005..0.05;
+    // A tick, or half of one where the floor would be broken by the end of a kill.
+    let quick = 0.0025..0.05;
     assert!(quick.contains(&fixture.step()));
     // Nothing moves: samples become rarer, but not as rare as far from the line.
     fixture.steps(32);

@@ -7,7 +7,6 @@ mod candidate;
 pub mod exhaustion;
 pub mod floors;
 pub mod protect;
-pub mod shrinkage;
 pub mod snapshot;
 pub mod stack_distance;
 pub mod steering;

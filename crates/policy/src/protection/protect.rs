@@ -2,10 +2,9 @@
 //! nothing is allocated.
 use crate::protection::anon_reclaim::AnonReclaim;
 use crate::protection::exhaustion::{
-    swap_is_full, Cause, Exhaustion, UsedDuringKill, LEAST_SNAPSHOTS,
+    swap_is_full, Cause, Exhaustion, Shrinkage, UsedDuringKill, LEAST_SNAPSHOTS, PRESENT,
 };
 use crate::protection::floors::{percent, Floors, Learned, Pages, Size, LINE};
-use crate::protection::shrinkage::{Shrinkage, PRESENT};
 use crate::protection::snapshot::{NodeSnapshot, Snapshot};
 use crate::protection::steering::{Steer, Steering};
 

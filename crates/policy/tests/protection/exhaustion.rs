@@ -1,8 +1,7 @@
 //! Exhaustion, and states that only resemble it.
 use super::snapshots::{config, node, pages, snapshot};
-use policy::exhaustion::{Cause, Exhaustion, UsedDuringKill};
+use policy::exhaustion::{Cause, Exhaustion, Shrinkage, UsedDuringKill};
 use policy::protect::Protect;
-use policy::shrinkage::Shrinkage;
 use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::Watermarks;
 
