@@ -22,7 +22,7 @@ const HALF_LIFE_S: f64 = 0.5;
 pub struct AnonReclaim {
     /// Pages a second that allocations take, at their fastest of late.
     demand: f64,
-    /// Time, and pages free and reclaimed since boot, at the last snapshot.
+    /// Time, and pages reclaimed since boot less those free, at the last snapshot.
     last: Option<(f64, u64)>,
 }
 
@@ -42,14 +42,14 @@ impl AnonReclaim {
         self.demand = faded.max(taken as f64 / elapsed_s);
     }
 
-    /// Node and bytes to reclaim now; `floors` gives a node's floors, and the next snapshot comes `next_s` later.
+    /// Node and bytes to reclaim now; `floors` gives a node's floors, and snapshots are `interval_s` apart.
     ///
     /// Never takes anonymous pages below their floor, nor more than half of the room that swap has.
     #[must_use]
     pub fn wanted(
         &self,
         seen: &Snapshot,
-        next_s: f64,
+        interval_s: f64,
         page_size: u64,
         floors: impl Fn(&NodeSnapshot) -> Pages,
     ) -> Option<(u32, u64)> {
@@ -62,7 +62,7 @@ impl AnonReclaim {
         let floors = floors(node);
         let (low, gap) = (node.watermarks.low, node.watermarks.gap());
         // Pages that are taken until the next snapshot.
-        let demand = ((self.demand * next_s) as u64).min(node.managed / AT_ONCE);
+        let demand = ((self.demand * interval_s) as u64).min(node.managed / AT_ONCE);
         if node.clean() >= 2 * clean_line(floors) || node.free >= low + demand.max(gap / 2) {
             return None;
         }

@@ -16,11 +16,10 @@ use crate::{Config, Machine, Observation};
 /// The share of all pages but huge ones that may stand free: as free pages they are no cache. It is the share that
 /// vm.watermark_scale_factor = 200 keeps free.
 const ORDINARY_SHARE: f64 = 0.04;
-/// Bytes that may stand free in any case: on a small machine bursts are no smaller. In a guest of 256 MiB, 14 MiB left
-/// twice as many stalls, and 18 MiB cost the page cache 3% of its hits (docs/design/predict.md).
+/// Bytes that may stand free in any case: on a small machine bursts are no smaller. In a guest of 256 MiB, some
+/// 14 MiB left twice as many stalls, and some 18 MiB cost the page cache 3% of its hits (docs/design/predict.md).
 const ANY: f64 = (16 << 20) as f64;
-/// The share of the pages that can become free, which are other programs' cache. Where 90% of memory is anonymous, a
-/// quarter cost a compile beside a copy a fifth of its work (docs/design/predict.md).
+/// The share of the pages that can become free, which are other programs' cache.
 const USABLE_SHARE: f64 = 0.125;
 /// The same where the administrator has set a bound.
 const USABLE_SHARE_MOST: f64 = 0.25;
