@@ -72,7 +72,7 @@ impl Default for Config {
             sample_far_s: 10.0,
             compact_every_s: 60.0,
             node_reclaim: true,
-            kswapd_nice: 0,
+            kswapd_nice: -5,
             tunables: Vec::new(),
         }
     }

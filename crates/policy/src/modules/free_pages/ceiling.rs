@@ -6,22 +6,23 @@
 //! ```text
 //! ordinary = managed - huge
 //! usable   = min(file + free - min, ordinary)
-//! gaps     = min(usable / 8, max(4% of ordinary, 16 MiB))
+//! gaps     = min(USABLE_SHARE_MOST * usable, max(ORDINARY_SHARE * ordinary, min(USABLE_SHARE * usable, SMALL)))
 //! factor   = 10000 * gaps / 2 / managed
 //! ```
 //!
-//! Where the administrator has set the bound of the factor, gaps is a quarter of usable.
+//! Where the administrator has set the bound of the factor, gaps is `USABLE_SHARE_MOST * usable`.
 use crate::{Config, Machine, Observation};
 
 /// The share of all pages but huge ones that may stand free: as free pages they are no cache. It is the share that
 /// vm.watermark_scale_factor = 200 keeps free.
 const ORDINARY_SHARE: f64 = 0.04;
-/// Bytes that may stand free in any case: on a small machine bursts are no smaller. In a guest of 256 MiB, some
-/// 14 MiB left twice as many stalls, and some 18 MiB cost the page cache 3% of its hits (docs/design/predict.md).
-const ANY: f64 = (16 << 20) as f64;
-/// The share of the pages that can become free, which are other programs' cache.
-const USABLE_SHARE: f64 = 0.125;
-/// The same where the administrator has set a bound.
+/// The share of the pages that can become free that may stand free on a small machine, where bursts are no smaller.
+/// In a guest of 256 MiB 7% left twice as many stalls, and 9% cost the page cache 3% of its hits
+/// (docs/design/predict.md).
+const USABLE_SHARE: f64 = 0.08;
+/// Bytes of that, at most: that share of the guest.
+const SMALL: f64 = (16 << 20) as f64;
+/// The largest share of the pages that can become free in any case: they are other programs' cache.
 const USABLE_SHARE_MOST: f64 = 0.25;
 
 /// The highest factor by the kernel, the configuration and the pages of each node.
@@ -35,15 +36,15 @@ pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
         let pages = bytes as f64 / machine.page_size as f64;
         cap = cap.min((pages / managed.max(1) as f64 * 10_000.0) as u32);
     }
-    let any = ANY / machine.page_size as f64;
     for node in seen.nodes {
         let movable = (node.file + node.free).saturating_sub(node.watermarks.min) as f64;
         let ordinary = node.managed.saturating_sub(node.huge) as f64;
         let usable = movable.min(ordinary);
-        let any = any * node.managed as f64 / managed.max(1) as f64;
+        let most = usable * USABLE_SHARE_MOST;
+        let small = SMALL / machine.page_size as f64 * node.managed as f64 / managed.max(1) as f64;
         let gaps = match configured {
-            Some(_) => usable * USABLE_SHARE_MOST,
-            None => (usable * USABLE_SHARE).min((ordinary * ORDINARY_SHARE).max(any)),
+            Some(_) => most,
+            None => most.min((ordinary * ORDINARY_SHARE).max((usable * USABLE_SHARE).min(small))),
         };
         let gap = gaps / 2.0;
         cap = cap.min((gap / node.managed.max(1) as f64 * 10_000.0) as u32);
