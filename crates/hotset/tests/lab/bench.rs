@@ -66,11 +66,9 @@ pub fn edit(path: &Path, change: impl Fn(&mut Value)) {
 pub fn demand(dir: &Path) -> PathBuf {
     let path = dir.join("short.csv");
     let mut text =
-        String::from("# M=1000000 MIN=4000 F=20000 C=500000 PHI=0.1 RKS=50000 RDIR=20000\n");
+        String::from("# M=1000000 MIN=4000 F=500000 C=100000 PHI=0.1 RKS=1000 RDIR=100\n");
     for row in 0..10 {
-        // A burst that raises the gap.
-        let cache_pps = if row == 5 { 400_000 } else { 0 };
-        text += &format!("{},0,{cache_pps},0,0\n", row * 100);
+        text += &format!("{},0,0,0,0\n", row * 100);
     }
     fs::write(&path, text).unwrap();
     path

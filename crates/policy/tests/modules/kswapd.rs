@@ -43,12 +43,8 @@ fn the_nice_value_is_asked_for_once_a_node() {
             .filter(|action| matches!(action, Action::SetKswapdNice { .. }))
             .collect()
     };
+    let mut machine = TestMachine::new(Config::default(), Machine::default());
     let (node, nice) = (0, -5);
-    let config = Config {
-        kswapd_nice: nice,
-        ..Config::default()
-    };
-    let mut machine = TestMachine::new(config, Machine::default());
     assert_eq!(
         renices(&mut machine),
         [Action::SetKswapdNice { node, nice }]
