@@ -35,6 +35,8 @@ pub struct Candidate {
     pub bond: Option<Bond>,
     /// The process has been killed already and is still there.
     pub dying: bool,
+    /// hotsetd has just killed the process, be it still there or not.
+    pub fallen: bool,
 }
 
 impl Candidate {

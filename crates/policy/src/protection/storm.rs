@@ -1,7 +1,8 @@
 //! A fork storm: many processes, none of which alone is worth a kill.
 //!
-//! A storm is eight or more processes that are young or growing and belong together. Together they are larger than
-//! any other process, and than [`CULPRIT`] times the growth of any other. What belongs together is looked for in
+//! A storm is eight or more processes that are young or growing and belong together. Who has just been killed counts
+//! among the eight: a parent may replace each child that is killed, so that there are never eight at once. Together
+//! they are at least as large as any other process, and larger than [`CULPRIT`] times the growth of any other. What belongs together is looked for in
 //! three ways, the narrowest first: a user's processes of one session and name, those of one cgroup, and all of
 //! the user's. setsid(2), another name or another cgroup for each child only lead from one way to the next. Who
 //! belongs to eight in one way is not looked at in the next: it hides nothing.
@@ -83,7 +84,7 @@ pub(crate) fn find(
         };
         let others = candidates.iter().filter(|one| !storm.has(one));
         let fastest = others.map(|one| one.growth).max().unwrap_or(0);
-        if pages >= least && pages > largest.worth() && pages > CULPRIT * fastest {
+        if pages >= least && pages >= largest.worth() && pages > CULPRIT * fastest {
             return Some(storm);
         }
     }
@@ -98,10 +99,8 @@ pub fn find_bonds(candidates: &mut [Candidate]) {
         for group in candidates.chunk_by_mut(|a, b| bond.key(a) == bond.key(b)) {
             let counts = |one: &&mut Candidate| one.bond.is_none() && counts(one);
             if group.iter_mut().filter(counts).count() >= STORM {
-                group
-                    .iter_mut()
-                    .filter(counts)
-                    .for_each(|one| one.bond = Some(bond));
+                let members = group.iter_mut().filter(counts);
+                members.for_each(|one| one.bond = Some(bond));
             }
         }
     }
@@ -113,23 +112,24 @@ pub(crate) fn sort(bond: Bond, candidates: &mut [Candidate]) {
 
 /// Whether a process may be one of a storm.
 fn counts(one: &Candidate) -> bool {
-    grows(one) && !one.dying && !one.is_spared()
+    one.fallen || grows(one) && !one.dying && !one.is_spared()
 }
 
 /// The largest storm, and its pages.
 fn largest_of(bond: Bond, candidates: &mut [Candidate]) -> Option<(Storm, u64)> {
     let member = |one: &&Candidate| one.bond == Some(bond);
-    candidates.iter().find(member)?;
+    let alive = |one: &&Candidate| member(one) && !one.dying;
+    candidates.iter().find(alive)?;
     sort(bond, candidates);
     let mut largest: Option<(&[Candidate], u64)> = None;
     for group in candidates.chunk_by(|a, b| bond.key(a) == bond.key(b)) {
-        let pages = group.iter().filter(member).map(Candidate::worth).sum();
+        let pages = group.iter().filter(alive).map(Candidate::worth).sum();
         if pages > largest.map_or(0, |(_, most)| most) {
             largest = Some((group, pages));
         }
     }
     let (group, pages) = largest?;
-    let head = *group.iter().find(member)?;
+    let head = *group.iter().find(alive)?;
     // Members lie in the order of their parents. One that has started a storm of its own is a member.
     let families = group.chunk_by(|a, b| a.parent == b.parent);
     let family = families.max_by_key(|family| family.iter().filter(member).count())?;

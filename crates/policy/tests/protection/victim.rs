@@ -194,6 +194,39 @@ fn a_storm_in_disguise_is_chosen_as_a_whole_with_its_parent() {
     }
 }
 
+/// A parent starts another child for each that is killed, and never has eight at once.
+#[test]
+fn children_that_are_killed_one_by_one_are_a_storm_with_their_parent() {
+    let crowd = |killed: i32| {
+        let mut list = vec![one(10, "service", 30), one(99, "spawner", 1)];
+        for pid in 1000..1005 + killed {
+            let alive = pid < 1005;
+            list.push(Candidate {
+                parent: 99,
+                // The first has been stopped for a while.
+                growth: if pid == 1000 || !alive { 0 } else { 20 << 8 },
+                fallen: !alive,
+                dying: !alive,
+                ..one(pid, "spawner", if alive { 20 } else { 0 })
+            });
+        }
+        list
+    };
+    assert!(matches!(choice(&crowd(3)), Choice::One(_)));
+    let mut list = crowd(4);
+    let Choice::Storm(storm) = choice(&list) else {
+        panic!("{:?}", choice(&list));
+    };
+    find_bonds(&mut list);
+    let mut members: Vec<_> = list.iter().filter(|one| storm.has(one)).collect();
+    members.sort_unstable_by_key(|one| one.pid);
+    let pids: Vec<_> = members.iter().map(|one| one.pid).collect();
+    assert_eq!(pids, [99, 1000, 1001, 1002, 1003, 1004]);
+    // Nobody is left of them: they are no reason to kill another.
+    list.retain(|one| one.dying || one.parent != 99);
+    assert_eq!(chosen(&list), Some(10));
+}
+
 #[test]
 fn thirty_thousand_processes_are_judged_without_comparing_each_with_each() {
     let list: Vec<_> = (1000..31_000)

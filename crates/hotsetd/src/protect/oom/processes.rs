@@ -46,7 +46,8 @@ impl Known {
 pub struct Processes {
     reader: Reader,
     own: i32,
-    /// Those of the last sample, by ascending pid, without those that hang or are left out.
+    /// Those of the last sample, by ascending pid, without those that hang or are left out. At its end are those that
+    /// were just killed and are there no more.
     pub list: Vec<Candidate>,
     /// Two earlier samples. Growth counts from the older, which is at least half a second old.
     taken_s: [f64; 2],
@@ -54,6 +55,8 @@ pub struct Processes {
     known: [Vec<Known>; 2],
     /// Pid and start of processes that are left out.
     left_out: Vec<(i32, u64)>,
+    /// Who was killed, and when: the latest.
+    fallen: Vec<(Candidate, f64)>,
     names: Box<[MaybeUninit<u8>; 8192]>,
 }
 
@@ -75,6 +78,8 @@ const TICKS_A_S: f64 = 100.0;
 const ROOM: usize = 1024;
 /// Processes that are left out at once, at most: the latest.
 const LEFT_OUT: usize = 16;
+/// Processes that are remembered as killed, at most: twice a storm.
+const FALLEN: usize = 16;
 
 impl Processes {
     /// Opens /proc below `root`. `page_size`: bytes.
@@ -96,6 +101,7 @@ impl Processes {
             taken_s: [f64::NEG_INFINITY; 2],
             known: [Vec::with_capacity(ROOM), Vec::with_capacity(ROOM)],
             left_out: Vec::with_capacity(LEFT_OUT),
+            fallen: Vec::with_capacity(FALLEN),
             names: Box::new([MaybeUninit::uninit(); 8192]),
         })
     }
@@ -116,6 +122,32 @@ impl Processes {
             self.left_out.remove(0);
         }
         self.left_out.push((pid, start));
+    }
+
+    /// Remembers that hotsetd has killed a process: as long as it would have been young, it counts in a storm.
+    pub fn remember_killed(&mut self, one: &Candidate, now_s: f64) {
+        if self.fallen.len() == FALLEN {
+            self.fallen.remove(0);
+        }
+        self.fallen.push((*one, now_s));
+    }
+
+    /// Marks in the list who was killed of late, and adds who is there no more.
+    fn list_fallen(&mut self, now_s: f64) {
+        self.fallen.retain(|(_, at_s)| now_s - at_s < YOUNG_S);
+        for (one, _) in &self.fallen {
+            let same = |other: &&mut Candidate| (other.pid, other.start) == (one.pid, one.start);
+            match self.list.iter_mut().find(same) {
+                Some(there) => there.fallen = true,
+                None => self.list.push(Candidate {
+                    memory: 0,
+                    growth: 0,
+                    dying: true,
+                    fallen: true,
+                    ..*one
+                }),
+            }
+        }
     }
 
     /// Seconds since the last sample that growth may count from.
@@ -157,6 +189,7 @@ impl Processes {
             }
             self.list.push(process);
         }
+        self.list_fallen(now_s);
         if now_s - self.taken_s[1] >= REMEMBER_S {
             self.taken_s = [self.taken_s[1], now_s];
             for known in &mut self.known[0] {

@@ -135,6 +135,9 @@ impl Killer {
                     let copy = pidfd.as_ref().and_then(|pidfd| pidfd.try_clone().ok());
                     self.signals.release(copy);
                 }
+                if !self.dry_run {
+                    self.processes.remember_killed(&head, now_s);
+                }
                 self.wait_for(Dying::new(&head, pidfd, victim.asked, now_s));
                 Killed::Done(victim)
             }
