@@ -292,6 +292,7 @@ impl Guard {
     fn kill_or_prepare(&mut self, now_s: f64, tools: &mut Tools) {
         let (decision, total) = (&self.decision, self.total + self.swap);
         let Some(kill) = &mut self.kill else { return };
+        kill.notice_end(now_s);
         let Some(cause) = decision.exhausted else {
             if decision.brewing {
                 kill.prepare(now_s, decision.pressing, total, tools);

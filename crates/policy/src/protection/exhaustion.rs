@@ -229,8 +229,10 @@ impl Exhaustion {
         self.harm.observe(seen, shrinkage);
         let kernel_kills = self.kernel_kills_now(seen);
         let broken = Broken::of(&whole, floors, used);
-        // kswapd stops at high: a snapshot that finds free pages there finds a shortage.
-        let short = whole.free < whole.watermarks.high + whole.watermarks.gap() && broken.any();
+        // kswapd stops at high: a snapshot that finds free pages there finds a shortage. Where reclaim will have
+        // nothing left during a kill, free pages count among what is left already.
+        let at_high = whole.free < whole.watermarks.high + whole.watermarks.gap();
+        let short = broken.last || at_high && broken.any();
         if !short || seen.now_s - self.last_s > GAP_S || kernel_kills {
             self.shortage = None;
         }

@@ -310,6 +310,34 @@ fn a_slow_kill_is_begun_before_the_floor_is_broken() {
     assert_eq!(clean_at_the_kill(0, 10.0), None);
 }
 
+/// Where no clean pages are left, free ones alone last until the kernel's own kill: the memory that one kill gave back
+/// may be taken before kswapd's marks are reached again.
+#[test]
+fn free_pages_are_no_reserve_where_they_end_during_a_kill() {
+    let free_at_the_kill = |taken: u64| {
+        let mut protect = Protect::new(config(), PAGE);
+        (0..8).for_each(|_| protect.killed(0.05));
+        (0..2000u64).find_map(|tick| {
+            let free = 60_000u64.saturating_sub(taken * tick);
+            let nodes = [NodeSnapshot {
+                free,
+                file: 200,
+                ..node()
+            }];
+            let seen = Snapshot {
+                now_s: tick as f64 * 0.005,
+                ..snapshot(&nodes)
+            };
+            protect.decide(&seen).exhausted.map(|_| free)
+        })
+    };
+    let left = free_at_the_kill(1_000).unwrap();
+    // The kill takes ten snapshots.
+    assert!((4_000 + 8_000..4_000 + 16_000).contains(&left), "{left}");
+    // Nothing is taken: there are free pages for as long as anybody wants.
+    assert_eq!(free_at_the_kill(0), None);
+}
+
 /// A virtual machine is stopped for long, and memory is at the floor afterwards. Nobody is killed for what went on in
 /// between.
 #[test]

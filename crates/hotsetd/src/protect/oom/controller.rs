@@ -191,6 +191,11 @@ impl KillController {
         });
     }
 
+    /// To be called at each sample: notices the end of the last victim.
+    pub(in crate::protect) fn notice_end(&mut self, now_s: f64) {
+        self.killer.notice_end(now_s);
+    }
+
     /// Samples the processes, because a kill may become due. `pressing`: only a kill can help. `total`: pages of
     /// memory and swap.
     pub(in crate::protect) fn prepare(

@@ -67,11 +67,11 @@ impl Dying {
     /// Checks whether the process has ended.
     pub fn check(&mut self, now_s: f64) -> Wait {
         let waited_s = now_s - self.since_s;
-        let ended = match &self.pidfd {
+        let has_ended = || match &self.pidfd {
             Some(pidfd) => has_ended(pidfd),
             None => waited_s >= PATIENCE_S / 2.0,
         };
-        if ended && self.ended_s.is_none() {
+        if self.ended_s.is_none() && has_ended() {
             self.ended_s = Some(now_s);
         }
         match self.ended_s {

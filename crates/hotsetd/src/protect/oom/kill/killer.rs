@@ -225,6 +225,14 @@ impl Killer {
         }
     }
 
+    /// Notices the end of a victim, from which on its memory is there soon. To be called at each sample: the next
+    /// exhaustion may come in the time that the memory needs.
+    pub fn notice_end(&mut self, now_s: f64) {
+        if let Some(dying) = &mut self.dying {
+            dying.check(now_s);
+        }
+    }
+
     fn wait_for(&mut self, dying: Dying) {
         self.rest_until_s = f64::NEG_INFINITY;
         self.dying = Some(dying);

@@ -53,6 +53,19 @@ fn a_killed_child_is_waited_for_until_it_has_ended() {
     assert!(!killer.is_waiting(10.0 + 2.0 * SETTLE_S));
 }
 
+/// Memory is short again some time after the victim's end: its memory is long there.
+#[test]
+fn an_end_that_was_noticed_is_not_waited_for_at_the_next_exhaustion() {
+    let mut child = sleeper();
+    let mut killer = killer();
+    let one = candidate(&mut killer, child.id());
+    let pidfd = strike(&mut killer, Signal::KILL, &one).unwrap();
+    child.wait().unwrap();
+    killer.wait_for(Dying::new(&one, pidfd, false, 10.0));
+    killer.notice_end(10.1);
+    assert!(!killer.is_waiting(10.1 + 2.0 * SETTLE_S));
+}
+
 /// Linux 4.18 to 5.2.
 #[test]
 fn a_kernel_without_pidfds_is_killed_on_all_the_same() {
