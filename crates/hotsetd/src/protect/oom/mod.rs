@@ -1,5 +1,5 @@
-//! The kill: [`mod@kill`] ends one of the [`processes`] that the [`rules`] allow. `read_process` reads their files,
-//! and `oom_group` finds those that live or die together.
+//! The kill: [`mod@kill`] ends one of the [`processes`] that the [`rules`] allow. `oom_group` finds those that live or
+//! die together.
 //!
 //! * [`controller`]: from exhaustion to the kill.
 //! * [`notifier`]: the process that gives notices of a kill (`notice`), and warnings to programs ([`low_memory`]).
@@ -12,5 +12,4 @@ pub mod notifier;
 mod oom_group;
 pub mod other_killers;
 pub mod processes;
-mod read_process;
 pub mod rules;

@@ -2,7 +2,7 @@
 //!
 //! The signal goes to a pidfd, so a pid that was given to another process meanwhile is never signalled. All of a
 //! storm get their signal before anybody's memory is freed: whoever has none goes on taking memory.
-use super::dying::{Dying, Wait};
+use super::dying::{Dying, Wait, SETTLE_S};
 use super::killed::{Killed, Victim};
 use super::signals::Signals;
 use crate::os::clock::Clock;
@@ -104,8 +104,13 @@ impl Killer {
             Choice::Wait(dying) => {
                 // With a descriptor the wait is over with the process's end.
                 let real = Pid::from_raw(dying.pid).filter(|_| !self.dry_run);
-                let pidfd = real.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+                let pidfd = real.map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+                if matches!(pidfd, Some(Err(Errno::SRCH))) {
+                    self.rest_until_s = now_s + SETTLE_S;
+                    return Killed::Waiting;
+                }
                 // Another program's kill gets as long as hotsetd's own.
+                let pidfd = pidfd.and_then(Result::ok);
                 self.wait_for(Dying::new(&dying, pidfd, false, now_s));
                 return Killed::Waiting;
             }

@@ -2,12 +2,13 @@
 //!
 //! A process has four short files: `status` (memory, user, pending SIGKILL), `stat` (start, session),
 //! `oom_score_adj` and `cgroup`. `statm` costs half of `status`, and shows whether there is anything new in it.
-use super::rules::{Owner, Rules};
 use crate::os::fixed_string::Text;
+use crate::protect::oom::rules::{Owner, Rules};
 use policy::victim::{Candidate, Eligibility};
 use random::fnv1a;
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, RawDir};
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
 /// Reads the files of processes, one after the other.
@@ -23,12 +24,16 @@ pub(super) struct Reader {
 
 /// [`Reader::statm`] of a process that has no memory of its own.
 pub(super) const NO_MEMORY: u64 = 0;
+/// Threads that are looked at, at most, for the memory of a process whose first thread has ended. All that have not
+/// ended share it.
+const THREADS: usize = 64;
 
 impl Reader {
     /// Reads all four files; `None`: the process has ended, is a zombie, or a kernel thread.
     pub fn candidate(&mut self, pid: i32) -> Option<Candidate> {
         let (mut one, contained) = self.status(pid)?;
-        (one.start, one.session) = self.start_and_session(pid)?;
+        let stat = self.stat(pid)?;
+        (one.start, one.session) = (stat.start, stat.session);
         let adj = self.file(pid, "oom_score_adj")?;
         one.adj = std::str::from_utf8(adj).ok()?.trim().parse().ok()?;
         let text = read(&self.proc, pid, "cgroup", &mut self.text);
@@ -79,13 +84,58 @@ impl Reader {
         read(&self.proc, pid, name, &mut self.text)
     }
 
+    /// Whether a process that has no memory any more is still giving it back: it ends, and has not ended.
+    pub fn is_leaving(&mut self, pid: i32) -> bool {
+        // PF_EXITING in include/linux/sched.h.
+        const EXITING: u64 = 4;
+        let Some(stat) = self.stat(pid) else {
+            return false;
+        };
+        let zombie = matches!(stat.state, "Z" | "X");
+        // Of a process with threads the first may have ended before the others.
+        stat.threads > 1 || !zombie && stat.flags & EXITING != 0
+    }
+
     /// Reads `status`: the process, and whether it lives in a namespace of pids, as in a container. `None`: a kernel
     /// thread or a zombie, which have no memory.
+    fn status(&mut self, pid: i32) -> Option<(Candidate, bool)> {
+        let mut fields = self.fields(pid, "status")?;
+        if fields.resident().is_none() && fields.threads > 1 {
+            fields = self.thread_with_memory(pid)?;
+        }
+        let one = Candidate {
+            pid,
+            memory: (fields.resident()? + fields.swap + fields.tables) / self.page_kib,
+            ..fields.process
+        };
+        Some((one, fields.contained))
+    }
+
+    /// Where the first thread has ended (pthread_exit(3)), the process's own files tell of no memory.
+    fn thread_with_memory(&mut self, pid: i32) -> Option<Fields> {
+        let folder = open(&self.proc, pid, "task")?;
+        let mut names = [MaybeUninit::uninit(); 2048];
+        let mut names = RawDir::new(&folder, &mut names);
+        for _ in 0..THREADS {
+            let entry = names.next()?.ok()?;
+            let Some(thread) = number(entry.file_name().to_bytes()) else {
+                continue;
+            };
+            let place = Text::<32>::of(format_args!("task/{thread}/status"));
+            let fields = self.fields(pid, place.as_str());
+            if let Some(fields) = fields.filter(|fields| fields.resident().is_some()) {
+                return Some(fields);
+            }
+        }
+        None
+    }
+
+    /// Reads the lines of `status` of a process, or of a thread.
     ///
     /// The line of a user's groups comes before those of memory, and may be as long as it likes. A line that is
     /// longer than the text's room is passed over.
-    fn status(&mut self, pid: i32) -> Option<(Candidate, bool)> {
-        let file = open(&self.proc, pid, "status")?;
+    fn fields(&mut self, pid: i32, name: &str) -> Option<Fields> {
+        let file = open(&self.proc, pid, name)?;
         let mut fields = Fields::default();
         let (mut kept, mut cut) = (0, false);
         loop {
@@ -107,28 +157,33 @@ impl Reader {
                 (kept, cut) = (0, true);
             }
         }
-        let resident = match fields.anon {
-            Some(anon) => anon + fields.shared,
-            None => fields.resident?,
-        };
-        let one = Candidate {
-            pid,
-            memory: (resident + fields.swap + fields.tables) / self.page_kib,
-            ..fields.process
-        };
-        Some((one, fields.contained))
+        Some(fields)
     }
 
-    /// Fields 22 and 6 of stat. They are counted from the end of the name, which may hold any character.
-    fn start_and_session(&mut self, pid: i32) -> Option<(u64, i32)> {
+    /// Reads `stat`. Its fields are counted from the end of the name, which may hold any character.
+    fn stat(&mut self, pid: i32) -> Option<Stat<'_>> {
         let text = self.file(pid, "stat")?;
         let behind = text.iter().rposition(|&byte| byte == b')')? + 1;
         let rest = std::str::from_utf8(&text[behind..]).ok()?;
         let mut fields = rest.split_ascii_whitespace();
-        let session = fields.nth(3)?.parse().ok()?;
-        let start = fields.nth(15)?.parse().ok()?;
-        Some((start, session))
+        Some(Stat {
+            state: fields.next()?,
+            session: fields.nth(2)?.parse().ok()?,
+            flags: fields.nth(2)?.parse().ok()?,
+            threads: fields.nth(10)?.parse().ok()?,
+            start: fields.nth(1)?.parse().ok()?,
+        })
     }
+}
+
+/// Fields 3, 6, 9, 20 and 22 of `stat`.
+struct Stat<'t> {
+    state: &'t str,
+    session: i32,
+    flags: u64,
+    threads: i64,
+    /// Clock ticks since boot.
+    start: u64,
 }
 
 fn open(proc: &OwnedFd, pid: i32, name: &str) -> Option<OwnedFd> {
@@ -154,11 +209,20 @@ struct Fields {
     shared: u64,
     swap: u64,
     tables: u64,
+    threads: u64,
     /// The process lives in a namespace of pids: in a container.
     contained: bool,
 }
 
 impl Fields {
+    /// KiB; `None`: the lines tell of no memory.
+    fn resident(&self) -> Option<u64> {
+        match self.anon {
+            Some(anon) => Some(anon + self.shared),
+            None => self.resident,
+        }
+    }
+
     /// `None`: the line is not as the kernel writes it.
     fn read(&mut self, line: &[u8]) -> Option<()> {
         let Some(colon) = line.iter().position(|&byte| byte == b':') else {
@@ -181,6 +245,7 @@ impl Fields {
             b"VmRSS" => self.resident = number(first),
             b"VmPTE" => self.tables = number(first)?,
             b"VmSwap" => self.swap = number(first)?,
+            b"Threads" => self.threads = number(first)?,
             b"SigPnd" | b"ShdPnd" => {
                 const SIGKILL: u64 = 1 << 8;
                 let set = std::str::from_utf8(first).ok()?;

@@ -3,11 +3,13 @@
 //! All files of a process but `status` hardly change, and are read every three seconds: for a kill, only `status`
 //! is read. Of a small process that does not grow even `status` is read only once `statm` has changed. Kernel threads
 //! have no memory of their own, so none of their files are read again.
+mod read_process;
+
 use super::oom_group;
-use super::read_process::{number, Reader, NO_MEMORY};
 use super::rules::Rules;
 use crate::os::fixed_string::Text;
 use policy::victim::{Candidate, Eligibility};
+use read_process::{number, Reader, NO_MEMORY};
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
@@ -47,7 +49,7 @@ pub struct Processes {
     reader: Reader,
     own: i32,
     /// Those of the last sample, by ascending pid, without those that hang or are left out. At its end are those that
-    /// were just killed and are there no more.
+    /// have ended since, or were just killed.
     pub list: Vec<Candidate>,
     /// Two earlier samples. Growth counts from the older, which is at least half a second old.
     taken_s: [f64; 2],
@@ -132,6 +134,29 @@ impl Processes {
         self.fallen.push((*one, now_s));
     }
 
+    /// Adds to the list who had memory at the last sample and has ended since, as dying: free pages may have been counted
+    /// before. `small`: see [`Processes::sample`].
+    fn list_ended(&mut self, small: u64) {
+        let [now, before] = &self.known;
+        let killed = |one: &Candidate| self.fallen.iter().any(|(victim, _)| victim.pid == one.pid);
+        let was = before.iter().filter_map(|known| known.process);
+        let was = was.filter(|one| !one.dying && one.memory >= small.max(1));
+        for one in was.filter(|one| !killed(one)) {
+            let at = now.binary_search_by_key(&one.pid, |known| known.pid);
+            let there = at.is_ok_and(|at| {
+                let process = now[at].process;
+                process.is_some_and(|process| process.start == one.start)
+            });
+            if !there {
+                self.list.push(Candidate {
+                    growth: 0,
+                    dying: true,
+                    ..one
+                });
+            }
+        }
+    }
+
     /// Marks in the list who was killed of late, and adds who is there no more.
     fn list_fallen(&mut self, now_s: f64) {
         self.fallen.retain(|(_, at_s)| now_s - at_s < YOUNG_S);
@@ -189,6 +214,7 @@ impl Processes {
             }
             self.list.push(process);
         }
+        self.list_ended(small);
         self.list_fallen(now_s);
         if now_s - self.taken_s[1] >= REMEMBER_S {
             self.taken_s = [self.taken_s[1], now_s];
@@ -276,10 +302,13 @@ fn read_anew(
     let fresh = before.filter(|before| (0.0..FRESH_S).contains(&(now_s - before.at_s)));
     let fresh = fresh.and_then(|before| Some((before.process?, before.at_s)));
     let (process, at_s) = match fresh {
-        _ if statm == Some(NO_MEMORY) => (None, now_s),
         Some((one, at_s)) => (reader.again(&one), at_s),
         None => (reader.candidate(pid), now_s),
     };
+    // Its memory is on its way, though its files tell of none any more.
+    let leaving = before.and_then(|before| before.process.filter(|_| before.inode == inode));
+    let leaving = leaving.filter(|_| process.is_none() && reader.is_leaving(pid));
+    let process = process.or(leaving.map(|one| Candidate { dying: true, ..one }));
     let dying = process.is_some_and(|one| one.dying);
     let since_s = before.and_then(|before| before.dying_s).unwrap_or(now_s);
     let was = before.map_or(0, |before| before.start);
@@ -300,93 +329,4 @@ fn read_anew(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SMALL: u64 = 1000;
-
-    struct Fixture(tempfile::TempDir, Processes);
-
-    impl Fixture {
-        /// Writes a process of `kib` KiB, in a folder of its own. `statm`: as at another time, if the same.
-        fn put(&self, pid: i32, kib: u64, statm: &str, start: u64) {
-            let folder = self.0.path().join(format!("proc/{pid}"));
-            let other = self.0.path().join(format!("new-{pid}"));
-            std::fs::create_dir(&other).unwrap();
-            let fields = "0 ".repeat(15);
-            for (file, text) in [
-                ("status", format!("Name:\ta\nRssAnon:\t{kib} kB\n")),
-                ("stat", format!("{pid} (a) S 1 1 1 {fields}{start} 0\n")),
-                ("oom_score_adj", "0\n".to_owned()),
-                ("cgroup", "0::/\n".to_owned()),
-                ("statm", statm.to_owned()),
-            ] {
-                // Written into the folder that is there, or into a new one.
-                std::fs::write(other.join(file), &text).unwrap();
-                if folder.is_dir() {
-                    std::fs::write(folder.join(file), text).unwrap();
-                }
-            }
-            if !folder.is_dir() {
-                std::fs::rename(other, folder).unwrap();
-            } else {
-                std::fs::remove_dir_all(other).unwrap();
-            }
-        }
-
-        /// KiB of each process at this time.
-        fn sizes(&mut self, now_s: f64, small: u64) -> Vec<u64> {
-            self.1.sample(now_s, 1e9, small).unwrap();
-            self.1.list.iter().map(|one| one.memory * 4).collect()
-        }
-    }
-
-    fn fixture() -> Fixture {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("proc")).unwrap();
-        let processes = Processes::open(root.path(), 4096, Rules::default()).unwrap();
-        Fixture(root, processes)
-    }
-
-    #[test]
-    fn only_a_process_that_is_small_and_still_is_not_read_anew() {
-        let mut fixture = fixture();
-        fixture.put(10, 400, "1 1 0 0 0 0 0\n", 1);
-        fixture.put(11, 40_000, "1 1 0 0 0 0 0\n", 1);
-        assert_eq!(fixture.sizes(0.0, SMALL), [400, 40_000]);
-        fixture.put(10, 800, "1 1 0 0 0 0 0\n", 1);
-        fixture.put(11, 44_000, "1 1 0 0 0 0 0\n", 1);
-        assert_eq!(fixture.sizes(1.0, SMALL), [400, 44_000]);
-        assert_eq!(fixture.sizes(9.0, SMALL), [400, 44_000]);
-        // What has changed is read, and then for as long as it grows.
-        fixture.put(10, 1200, "1 2 0 0 0 0 0\n", 1);
-        assert_eq!(fixture.sizes(10.0, SMALL), [1200, 44_000]);
-        assert_eq!(fixture.1.list[0].growth, 200);
-        fixture.put(10, 1600, "1 2 0 0 0 0 0\n", 1);
-        assert_eq!(fixture.sizes(11.0, SMALL), [1600, 44_000]);
-        // Whoever is killed shows only where all are read.
-        fixture.put(10, 2000, "1 2 0 0 0 0 0\n", 1);
-        assert_eq!(fixture.sizes(12.0, 0), [2000, 44_000]);
-    }
-
-    #[test]
-    fn a_pid_that_another_process_has_by_now_is_read_anew() {
-        let mut fixture = fixture();
-        fixture.put(10, 400, "1 1 0 0 0 0 0\n", 1);
-        assert_eq!(fixture.sizes(0.0, SMALL), [400]);
-        let folder = fixture.0.path().join("proc/10");
-        std::fs::rename(&folder, fixture.0.path().join("gone")).unwrap();
-        fixture.put(10, 800, "1 1 0 0 0 0 0\n", 2);
-        assert_eq!(fixture.sizes(9.0, SMALL), [800]);
-        assert_eq!(fixture.1.list[0].start, 2);
-    }
-
-    #[test]
-    fn a_kernel_thread_is_read_once() {
-        let mut fixture = fixture();
-        fixture.put(10, 400, "0 0 0 0 0 0 0\n", 1);
-        assert!(fixture.sizes(0.0, SMALL).is_empty());
-        fixture.put(10, 400, "1 1 0 0 0 0 0\n", 1);
-        assert!(fixture.sizes(1.0, SMALL).is_empty());
-    }
-}
+mod tests;
