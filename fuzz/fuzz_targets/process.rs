@@ -1,7 +1,8 @@
 //! Any bytes as the files of two processes in /proc, and as the lines of reads: no reader panics, and whoever is
 //! chosen may be.
 //!
-//! The input is the files, with `--` on a line between them: status, stat, oom_score_adj, cgroup, maps, trace_pipe.
+//! The input is the files, with `--` on a line between them: status, stat, oom_score_adj, cgroup, maps, trace_pipe,
+//! and the status of a thread.
 #![no_main]
 use hotsetd::protect::mlock::{mapped::mapped, read_events::ReadEvents};
 use hotsetd::protect::oom::processes::Processes;
@@ -18,7 +19,7 @@ fn root() -> &'static PathBuf {
     ROOT.get_or_init(|| {
         let root = PathBuf::from(format!("/dev/shm/hotset-fuzz-{}", std::process::id()));
         let tracing = root.join("sys/kernel/tracing");
-        for folder in ["proc/5000", "proc/5001"] {
+        for folder in ["proc/5000/task/5002", "proc/5001"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         for folder in [EVENT.to_owned(), format!("instances/hotset/{EVENT}")] {
@@ -53,6 +54,7 @@ fuzz_target!(|data: &[u8]| {
         std::fs::write(root.join("proc/5000").join(name), part(at)).unwrap();
         std::fs::write(root.join("proc/5001").join(name), other[at]).unwrap();
     }
+    std::fs::write(root.join("proc/5000/task/5002/status"), part(6)).unwrap();
     let rules = Rules {
         protect: ["sshd", "unit:x.service", "cgroup:/machine"]
             .map(|one| Rule::parse(one).unwrap())
