@@ -53,6 +53,24 @@ pub fn least(total: u64, page_size: u64) -> u64 {
 pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choice {
     let least = least(total, page_size);
     expose_the_largest(candidates);
+    let choice = among_the_living(candidates, total, least);
+    let frees: u64 = match choice {
+        Choice::One(one) => one.memory,
+        Choice::Storm(storm) => {
+            let members = candidates.iter().filter(|one| storm.has(one));
+            members.map(|one| one.memory).sum()
+        }
+        Choice::Nobody | Choice::Wait(_) => 0,
+    };
+    let dying = candidates.iter().filter(|one| one.dying);
+    let coming: u64 = dying.clone().map(|one| one.memory).sum();
+    match dying.max_by_key(|one| (one.memory, one.pid)) {
+        Some(most) if coming >= (frees / ENOUGH).max(least) => Choice::Wait(*most),
+        _ => choice,
+    }
+}
+
+fn among_the_living(candidates: &mut [Candidate], total: u64, least: u64) -> Choice {
     let best = |wanted: Option<Eligibility>| {
         let all = candidates.iter();
         let fit = all
@@ -64,13 +82,6 @@ pub fn choose(candidates: &mut [Candidate], total: u64, page_size: u64) -> Choic
             .map(|(_, _, one)| one)
     };
     let largest = best(None);
-    let dying = candidates.iter().filter(|one| one.dying);
-    let coming: u64 = dying.clone().map(|one| one.memory).sum();
-    if coming >= largest.map_or(0, |one| one.memory / ENOUGH).max(least) {
-        if let Some(most) = dying.max_by_key(|one| (one.memory, one.pid)) {
-            return Choice::Wait(*most);
-        }
-    }
     if let (Some(largest), Some(preferred)) = (largest, best(Some(Eligibility::Preferred))) {
         if preferred.memory >= largest.memory / GUILT {
             return Choice::One(preferred);

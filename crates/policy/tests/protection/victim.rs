@@ -161,6 +161,24 @@ fn a_dying_process_that_holds_memory_is_waited_for() {
     assert_eq!(chosen(&list), Some(10));
 }
 
+/// A storm came anew while the last one's members still end.
+#[test]
+fn dying_processes_hold_up_the_kill_of_a_storm_only_where_they_hold_half_as_much() {
+    let storm = |dying: i32| {
+        let mut list = vec![one(10, "editor", 20)];
+        for pid in 100..140 {
+            list.push(Candidate {
+                growth: 2 << 8,
+                dying: pid < 100 + dying,
+                ..one(pid, "child", 2)
+            });
+        }
+        list
+    };
+    assert!(matches!(choice(&storm(10)), Choice::Storm(_)));
+    assert!(matches!(choice(&storm(20)), Choice::Wait(_)));
+}
+
 /// Each child has a session, a name and even a cgroup of its own.
 #[test]
 fn a_storm_in_disguise_is_chosen_as_a_whole_with_its_parent() {

@@ -1,4 +1,8 @@
 //! The wait for a victim's end and for the memory that comes with the end.
+//!
+//! A victim may be slow to end, while its memory and that of its storm is long free, and used up again. So /proc, which
+//! tells what the dying still hold, is read now and then during the wait.
+use super::killer::REST_S;
 use policy::victim::Candidate;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
@@ -23,6 +27,7 @@ pub(super) struct Dying {
     /// The process was asked to end (SIGTERM), and no more.
     pub asked: bool,
     since_s: f64,
+    looked_s: f64,
     ended_s: Option<f64>,
 }
 
@@ -45,6 +50,7 @@ impl Dying {
             start: one.start,
             asked,
             since_s: now_s,
+            looked_s: now_s,
             ended_s: None,
         }
     }
@@ -57,11 +63,21 @@ impl Dying {
 
     /// Sends SIGKILL, from which on the wait counts anew. Returns a descriptor of the process.
     pub fn kill(&mut self, now_s: f64) -> Option<OwnedFd> {
-        (self.asked, self.since_s) = (false, now_s);
+        (self.asked, self.since_s, self.looked_s) = (false, now_s, now_s);
         let pidfd = self.pidfd.as_ref()?;
         // A process that has ended meanwhile needs no signal.
         let _ = pidfd_send_signal(pidfd, Signal::KILL);
         pidfd.try_clone().ok()
+    }
+
+    /// Whether /proc is to be read before the process has ended, as it is every [`REST_S`].
+    pub fn is_due(&mut self, now_s: f64) -> bool {
+        let lives = self.pidfd.is_some() && !self.asked && self.ended_s.is_none();
+        let due = lives && now_s - self.looked_s >= REST_S;
+        if due {
+            self.looked_s = now_s;
+        }
+        due
     }
 
     /// Checks whether the process has ended.

@@ -14,9 +14,9 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{pidfd_open, Pid, PidfdFlags, Signal};
 
-/// Seconds until /proc is read again where nobody could be killed. Reading without pause at real-time
-/// priority would stop the machine as well.
-const REST_S: f64 = 0.2;
+/// Seconds until /proc is read again where nobody could be killed, or where a victim has not ended. Reading without
+/// pause at real-time priority would stop the machine as well.
+pub(super) const REST_S: f64 = 0.2;
 /// Where memory lasts for longer than this, in seconds, a process is asked to end (SIGTERM), as a service manager does.
 const TIME_S: f64 = 3.0;
 /// Samples that are taken in advance take at most this share of a CPU, as long as growth is known.
@@ -88,8 +88,11 @@ impl Killer {
     ///
     /// `ends_s`: seconds until memory ends. Where there is time the victim gets SIGTERM first.
     pub fn kill(&mut self, now_s: f64, ends_s: f64, total: u64, page_size: u64) -> Killed {
-        if let Some(waiting) = self.wait(now_s, ends_s) {
-            return waiting;
+        let waiting = self.wait(now_s, ends_s);
+        if let Some(waiting) = waiting {
+            if !self.dying.as_mut().is_some_and(|dying| dying.is_due(now_s)) {
+                return waiting;
+            }
         }
         if now_s < self.rest_until_s {
             return Killed::Waiting;
@@ -100,6 +103,7 @@ impl Killer {
             return Killed::Unlisted(errno);
         }
         let (head, storm) = match choose(&mut self.processes.list, total, page_size) {
+            Choice::Nobody | Choice::Wait(_) if waiting.is_some() => return Killed::Waiting,
             Choice::Nobody => return Killed::Nobody,
             Choice::Wait(dying) => {
                 // With a descriptor the wait is over with the process's end.

@@ -121,6 +121,33 @@ fn a_victim_that_does_not_end_is_not_chosen_again() {
     child.wait().unwrap();
 }
 
+/// The victim's memory is free and used up again, while the victim is kept from its CPU.
+#[test]
+fn a_victim_that_is_slow_to_end_holds_up_the_next_kill_for_a_moment_only() {
+    let mut child = sleeper();
+    let one = candidate(&mut killer(), child.id());
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("proc/10");
+    std::fs::create_dir_all(&folder).unwrap();
+    let stat = format!("10 (hog) S 1 1 1 {}1 0\n", "0 ".repeat(15));
+    for (file, text) in [
+        ("status", "Name:\thog\nRssAnon:\t400000 kB\n"),
+        ("stat", &stat),
+        ("oom_score_adj", "0\n"),
+        ("cgroup", "0::/\n"),
+        ("statm", "1 1 0 0 0 0 0\n"),
+    ] {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    let mut killer = below(root.path());
+    killer.wait_for(Dying::new(&one, pidfd_of(&one), false, 10.0));
+    let mut kill = |now_s| killer.kill(now_s, 0.0, 1 << 20, 4096);
+    assert_eq!(kill(10.0 + REST_S / 2.0), Killed::Waiting);
+    assert!(matches!(kill(10.0 + REST_S * 1.5), Killed::Done(victim) if victim.pid == 10));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
 fn where_nobody_may_be_killed_processes_are_not_sampled_again_at_once() {
     let root = tempfile::tempdir().unwrap();
