@@ -2,7 +2,6 @@
 //!
 //! A victim may be slow to end, while its memory and that of its storm is long free, and used up again. So /proc, which
 //! tells what the dying still hold, is read now and then during the wait.
-use super::killer::REST_S;
 use policy::victim::Candidate;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
@@ -10,6 +9,9 @@ use rustix::process::{pidfd_send_signal, Signal};
 
 /// Seconds after which a victim that has not ended counts as stuck in the kernel: another is tried.
 pub(in crate::protect::oom) const PATIENCE_S: f64 = 2.0;
+/// Seconds until /proc is read again where nobody could be killed, or where a victim has not ended. Reading without
+/// pause at real-time priority would stop the machine as well.
+pub(super) const REST_S: f64 = 0.2;
 /// Seconds that the kernel's counters need after a victim's end.
 pub(in crate::protect::oom) const SETTLE_S: f64 = 0.03;
 

@@ -2,7 +2,7 @@
 //!
 //! The signal goes to a pidfd, so a pid that was given to another process meanwhile is never signalled. All of a
 //! storm get their signal before anybody's memory is freed: whoever has none goes on taking memory.
-use super::dying::{Dying, Wait, SETTLE_S};
+use super::dying::{Dying, Wait, REST_S, SETTLE_S};
 use super::killed::{Killed, Victim};
 use super::signals::Signals;
 use crate::os::clock::Clock;
@@ -14,9 +14,6 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{pidfd_open, Pid, PidfdFlags, Signal};
 
-/// Seconds until /proc is read again where nobody could be killed, or where a victim has not ended. Reading without
-/// pause at real-time priority would stop the machine as well.
-pub(super) const REST_S: f64 = 0.2;
 /// Where memory lasts for longer than this, in seconds, a process is asked to end (SIGTERM), as a service manager does.
 const TIME_S: f64 = 3.0;
 /// Samples that are taken in advance take at most this share of a CPU, as long as growth is known.
