@@ -269,7 +269,7 @@ impl Namespace {
             if round == HOGS {
                 std::fs::write(self.machine.path("no-hog"), "").unwrap();
             }
-            // The next hog starts at once: where this test is slow, memory is exhausted for it as well.
+            // The next hog starts soon: where this test is slow, memory is exhausted for it as well.
             self.exhaust_until(self.kills().0 + 1);
             assert_eq!(self.kills().1, "hog", "{}", self.process.log());
         }

@@ -156,14 +156,19 @@ fn the_cap_leaves_room_where_file_pages_are_few() {
     assert_eq!(gaps(64_000), 20_000);
 }
 
-/// Where a program takes most of memory, the gap follows at once.
-#[test]
-fn a_gap_that_became_too_large_is_lowered_at_once() {
+fn after_thirty_bursts() -> TestMachine {
     let mut machine = machine();
     machine.decide();
     for _ in 0..30 {
         machine.burst();
     }
+    machine
+}
+
+/// Where a program takes most of memory, the gap follows at once.
+#[test]
+fn a_gap_that_became_too_large_is_lowered_at_once() {
+    let mut machine = after_thirty_bursts();
     let before = machine.wsf();
     machine.nodes[0].file = 60_000;
     machine.nodes[0].free = 10_000;
@@ -176,11 +181,7 @@ fn a_gap_that_became_too_large_is_lowered_at_once() {
 /// Each kill frees pages, which the next hog takes.
 #[test]
 fn the_gap_does_not_follow_memory_that_runs_out_again_and_again() {
-    let mut machine = machine();
-    machine.decide();
-    for _ in 0..30 {
-        machine.burst();
-    }
+    let mut machine = after_thirty_bursts();
     let mut writes = 0;
     for round in 0..80 {
         let before = machine.wsf();

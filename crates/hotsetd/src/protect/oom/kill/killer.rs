@@ -100,7 +100,11 @@ impl Killer {
             return Killed::Unlisted(errno);
         }
         let (head, storm) = match choose(&mut self.processes.list, total, page_size) {
-            Choice::Nobody | Choice::Wait(_) if waiting.is_some() => return Killed::Waiting,
+            Choice::Nobody | Choice::Wait(_) if waiting.is_some() => {
+                // The wait goes on, and the next kill is due at once where it is over.
+                self.rest_until_s = f64::NEG_INFINITY;
+                return Killed::Waiting;
+            }
             Choice::Nobody => return Killed::Nobody,
             Choice::Wait(dying) => {
                 // With a descriptor the wait is over with the process's end.

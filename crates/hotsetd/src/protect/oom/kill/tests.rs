@@ -121,24 +121,35 @@ fn a_victim_that_does_not_end_is_not_chosen_again() {
     child.wait().unwrap();
 }
 
+/// Writes a process of `mb` MB; one that is `dying` has its SIGKILL.
+fn put(root: &std::path::Path, pid: i32, mb: u32, dying: bool) {
+    let folder = root.join(format!("proc/{pid}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let pending = if dying { 1 << (libc::SIGKILL - 1) } else { 0 };
+    for (file, text) in [
+        (
+            "status",
+            format!("Name:\ta\nRssAnon:\t{mb}000 kB\nSigPnd:\t{pending:016x}\n"),
+        ),
+        (
+            "stat",
+            format!("{pid} (a) S 1 1 1 {}1 0\n", "0 ".repeat(15)),
+        ),
+        ("oom_score_adj", "0\n".to_owned()),
+        ("cgroup", "0::/\n".to_owned()),
+        ("statm", "1 1 0 0 0 0 0\n".to_owned()),
+    ] {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+}
+
 /// The victim's memory is free and used up again, while the victim is kept from its CPU.
 #[test]
 fn a_victim_that_is_slow_to_end_holds_up_the_next_kill_for_a_moment_only() {
     let mut child = sleeper();
     let one = candidate(&mut killer(), child.id());
     let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("proc/10");
-    std::fs::create_dir_all(&folder).unwrap();
-    let stat = format!("10 (hog) S 1 1 1 {}1 0\n", "0 ".repeat(15));
-    for (file, text) in [
-        ("status", "Name:\thog\nRssAnon:\t400000 kB\n"),
-        ("stat", &stat),
-        ("oom_score_adj", "0\n"),
-        ("cgroup", "0::/\n"),
-        ("statm", "1 1 0 0 0 0 0\n"),
-    ] {
-        std::fs::write(folder.join(file), text).unwrap();
-    }
+    put(root.path(), 10, 400, false);
     let mut killer = below(root.path());
     killer.wait_for(Dying::new(&one, pidfd_of(&one), false, 10.0));
     let mut kill = |now_s| killer.kill(now_s, 0.0, 1 << 20, 4096);
@@ -146,6 +157,26 @@ fn a_victim_that_is_slow_to_end_holds_up_the_next_kill_for_a_moment_only() {
     assert!(matches!(kill(10.0 + REST_S * 1.5), Killed::Done(victim) if victim.pid == 10));
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// /proc is read shortly before the end, and the dying still hold enough.
+#[test]
+fn the_next_kill_is_due_as_soon_as_a_slow_victim_has_ended() {
+    let mut child = sleeper();
+    let one = candidate(&mut killer(), child.id());
+    let root = tempfile::tempdir().unwrap();
+    put(root.path(), 10, 400, false);
+    put(root.path(), 11, 300, true);
+    let mut killer = below(root.path());
+    killer.wait_for(Dying::new(&one, pidfd_of(&one), false, 10.0));
+    let read_s = 10.0 + REST_S * 1.5;
+    assert_eq!(killer.kill(read_s, 0.0, 1 << 20, 4096), Killed::Waiting);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_dir_all(root.path().join("proc/11")).unwrap();
+    killer.notice_end(read_s);
+    let next = killer.kill(read_s + SETTLE_S * 1.5, 0.0, 1 << 20, 4096);
+    assert!(matches!(next, Killed::Done(victim) if victim.pid == 10));
 }
 
 #[test]
