@@ -106,19 +106,7 @@ impl Killer {
                 return Killed::Waiting;
             }
             Choice::Nobody => return Killed::Nobody,
-            Choice::Wait(dying) => {
-                // With a descriptor the wait is over with the process's end.
-                let real = Pid::from_raw(dying.pid).filter(|_| !self.dry_run);
-                let pidfd = real.map(|pid| pidfd_open(pid, PidfdFlags::empty()));
-                if matches!(pidfd, Some(Err(Errno::SRCH))) {
-                    self.rest_until_s = now_s + SETTLE_S;
-                    return Killed::Waiting;
-                }
-                // Another program's kill gets as long as hotsetd's own.
-                let pidfd = pidfd.and_then(Result::ok);
-                self.wait_for(Dying::new(&dying, pidfd, false, now_s));
-                return Killed::Waiting;
-            }
+            Choice::Wait(dying) => return self.wait_for_others_kill(&dying, now_s),
             Choice::One(one) => (one, None),
             Choice::Storm(storm) => (storm.head, Some(storm)),
         };
@@ -241,6 +229,21 @@ impl Killer {
         if let Some(dying) = &mut self.dying {
             dying.check(now_s);
         }
+    }
+
+    /// Waits for a process that hotsetd has not killed.
+    fn wait_for_others_kill(&mut self, dying: &Candidate, now_s: f64) -> Killed {
+        // With a descriptor the wait is over with the process's end.
+        let real = Pid::from_raw(dying.pid).filter(|_| !self.dry_run);
+        let pidfd = real.map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        if matches!(pidfd, Some(Err(Errno::SRCH))) {
+            self.rest_until_s = now_s + SETTLE_S;
+            return Killed::Waiting;
+        }
+        // Another program's kill gets as long as hotsetd's own.
+        let pidfd = pidfd.and_then(Result::ok);
+        self.wait_for(Dying::new(dying, pidfd, false, now_s));
+        Killed::Waiting
     }
 
     fn wait_for(&mut self, dying: Dying) {
