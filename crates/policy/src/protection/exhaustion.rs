@@ -54,6 +54,8 @@ const SOON_S: f64 = 60.0;
 /// A soft floor's shortage is harm only where memory would end within so many seconds, at the rate over as many. So a
 /// program that takes less than half of what is left is never killed for it.
 const AT_ONCE_S: f64 = 1.0;
+/// The same, and the shortage has lasted as long. A machine that has almost no files left lets a program grow only slowly.
+const LINGERS_S: f64 = 5.0;
 /// A shortage is harm where all tasks waited for memory for this share of [`WAITED_S`].
 const WAITED: f64 = 0.5;
 /// Seconds: PSI is brought up to date every 2 s.
@@ -139,6 +141,8 @@ struct Harm {
     ends_soon: bool,
     /// Memory ends at once.
     ends_at_once: bool,
+    /// Memory ends within [`LINGERS_S`].
+    lingers: bool,
     /// Tasks stall on memory.
     stalled: bool,
 }
@@ -148,6 +152,7 @@ impl Harm {
         let left = seen.left();
         self.ends_soon = shrinkage.ends_s(TREND, left) <= SOON_S;
         self.ends_at_once = shrinkage.ends_s(BURST, left) <= AT_ONCE_S;
+        self.lingers = shrinkage.ends_s(TREND, left) <= LINGERS_S;
         let (_, stalls) = self.stalls.observe(seen.now_s, seen.allocstall, AT_ONCE_S);
         let some = seen.some_us.unwrap_or(0);
         let (_, some_us) = self.some.observe(seen.now_s, some, STALLED_IN_S);
@@ -250,10 +255,12 @@ impl Exhaustion {
         let all_waited = shortage.all_waited(seen);
         let shortage = *shortage;
         let harm = &self.harm;
+        let lasted_s = seen.now_s - shortage.at_s;
+        let ends = harm.ends_at_once || harm.lingers && lasted_s >= LINGERS_S;
         let harmful = all_waited
             || broken.hard && harm.ends_soon
             || broken.last
-            || broken.soft && harm.ends_at_once && harm.stalled;
+            || broken.soft && harm.stalled && ends;
         if !harmful || shortage.snapshots < LEAST_SNAPSHOTS {
             return None;
         }
@@ -266,7 +273,6 @@ impl Exhaustion {
             false if broken.last => LAST_PATIENCE_S,
             false => LONG_PATIENCE_S,
         };
-        let lasted_s = seen.now_s - shortage.at_s;
         if lasted_s < patience_s {
             return None;
         }

@@ -91,6 +91,21 @@ fn below_the_learned_floor_reclaim_is_steered_and_nobody_is_killed() {
     );
 }
 
+/// A machine that reads its files again and again slows the hog down: its last pages would take many seconds to go.
+#[test]
+fn a_slow_end_is_not_waited_for() {
+    let (kill, last) = killed(20.0, |now_s, seen, node| {
+        seen.file_refaults = reads_again(now_s);
+        seen.allocstall = (now_s * 20.0) as u64;
+        node.file = 100_000u64.saturating_sub((now_s * 10_000.0) as u64);
+    });
+    assert!(
+        kill.is_some_and(|at_s| (5.0..8.0).contains(&at_s)),
+        "{kill:?}"
+    );
+    assert!(last.clean > 20_000, "{}", last.clean);
+}
+
 /// Swap is full, or there is none, and the learned floor is broken for good.
 #[test]
 fn a_healthy_machine_past_its_soft_floor_loses_nobody() {
@@ -110,6 +125,13 @@ fn a_healthy_machine_past_its_soft_floor_loses_nobody() {
         &|now_s, seen, node| {
             seen.allocstall = (now_s * 500.0) as u64;
             node.file = 100_000 - if now_s > 3.0 { 33_000 } else { 0 };
+        },
+    );
+    none(
+        "a program takes half of what is left in three seconds",
+        &|now_s, seen, node| {
+            seen.allocstall = (now_s * 500.0) as u64;
+            node.file = 100_000 - ((now_s - 3.0) * 16_000.0).clamp(0.0, 48_000.0) as u64;
         },
     );
     none(

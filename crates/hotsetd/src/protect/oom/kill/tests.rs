@@ -34,11 +34,33 @@ impl Killer {
     }
 }
 
-fn sleeper() -> std::process::Child {
-    std::process::Command::new("sleep")
-        .arg("1000")
-        .spawn()
-        .unwrap()
+/// A process that ends with its test, however that ends.
+struct Child(std::process::Child);
+
+impl std::ops::Deref for Child {
+    type Target = std::process::Child;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Child {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn sleeper() -> Child {
+    let child = std::process::Command::new("sleep").arg("1000").spawn();
+    Child(child.unwrap())
 }
 
 #[test]
@@ -98,13 +120,11 @@ fn a_pid_that_another_process_has_by_now_is_not_killed() {
         );
         assert!(child.try_wait().unwrap().is_none());
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 #[test]
 fn a_victim_that_does_not_end_is_not_chosen_again() {
-    let mut child = sleeper();
+    let child = sleeper();
     let mut killer = killer();
     let one = candidate(&mut killer, child.id());
     // No signal is sent: the child lives on, as if it hung in the kernel.
@@ -117,8 +137,6 @@ fn a_victim_that_does_not_end_is_not_chosen_again() {
         .list
         .iter()
         .all(|other| other.pid != one.pid));
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// Writes a process of `mb` MB; one that is `dying` has its SIGKILL.
@@ -146,17 +164,15 @@ fn put(root: &std::path::Path, pid: i32, mb: u32, dying: bool) {
 /// The victim's memory is free and used up again, while the victim is kept from its CPU.
 #[test]
 fn a_victim_that_is_slow_to_end_holds_up_the_next_kill_for_a_moment_only() {
-    let mut child = sleeper();
+    let child = sleeper();
     let one = candidate(&mut killer(), child.id());
     let root = tempfile::tempdir().unwrap();
     put(root.path(), 10, 400, false);
     let mut killer = below(root.path());
     killer.wait_for(Dying::new(&one, pidfd_of(&one), false, 10.0));
     let mut kill = |now_s| killer.kill(now_s, 0.0, 1 << 20, 4096);
-    let (early, late) = (kill(10.0 + REST_S / 2.0), kill(10.0 + REST_S * 1.5));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(early, Killed::Waiting);
+    assert_eq!(kill(10.0 + REST_S / 2.0), Killed::Waiting);
+    let late = kill(10.0 + REST_S * 1.5);
     assert!(matches!(late, Killed::Done(victim) if victim.pid == 10));
 }
 
@@ -208,11 +224,11 @@ fn only_processes_of_this_machine_are_killed() {
 #[test]
 fn a_process_that_does_not_end_when_asked_is_killed_a_second_later() {
     // A signal that sh ignores stays ignored over exec. With exec no process is left behind.
-    let mut child = std::process::Command::new("sh")
+    let child = std::process::Command::new("sh")
         .args(["-c", "trap '' TERM; echo ready; exec sleep 1000"])
         .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+        .spawn();
+    let mut child = Child(child.unwrap());
     let mut line = String::new();
     let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
     std::io::BufRead::read_line(&mut output, &mut line).unwrap();
