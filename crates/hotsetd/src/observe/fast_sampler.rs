@@ -91,11 +91,12 @@ impl FastSampler {
             stolen: vmstat.pgsteal().unwrap_or(0),
             allocstall: vmstat.allocstall().unwrap_or(0),
             oom_kills: vmstat.oom_kill().unwrap_or(0),
-            file_refaults: vmstat
-                .workingset_refault_file()
-                .or(vmstat.workingset_refault_whole())
+            file_restores: vmstat
+                .workingset_restore_file()
+                .or(vmstat.workingset_restore_whole())
+                .or(vmstat.workingset_activate_whole())
                 .unwrap_or(0),
-            anon_refaults: vmstat.workingset_refault_anon().unwrap_or(0),
+            anon_restores: vmstat.workingset_restore_anon().unwrap_or(0),
             some_us: sample.psi.memory.some.map(|some| some.total_us),
             full_us: sample.psi.memory.full.map(|full| full.total_us),
             locked,

@@ -311,10 +311,11 @@ impl Exhaustion {
         self.harm.ends_soon
     }
 
-    /// Whether a kill may be due any moment, and only a kill can help.
+    /// Whether a kill may be due any moment, and only a kill can help. `hard`: there is a hard floor.
     #[must_use]
-    pub fn is_pressing(&self) -> bool {
-        self.harm.ends_at_once || self.brewing() && self.harm.ends_soon
+    pub fn is_pressing(&self, hard: bool) -> bool {
+        let ends = self.harm.lingers || hard && self.harm.ends_soon;
+        self.harm.ends_at_once || self.brewing() && ends
     }
 
     /// Whether a shortage is being watched.

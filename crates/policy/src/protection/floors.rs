@@ -116,30 +116,30 @@ pub fn clean_line(floors: Pages) -> u64 {
 /// What was learned counts half after so many seconds: an idle session still needs its files, as in
 /// [`crate::working_set`].
 const HALF_LIFE_S: f64 = 600.0;
-/// The floor is at most this share of memory. A scan that is longer than memory reads everything again, and its
-/// pages are worth nothing.
+/// The floor is at most this share of memory. Pages that come back twice are counted twice.
 const MOST: f64 = 0.25;
 
 /// The soft floor under clean file pages that follows what is read again, and the counters that it follows.
 ///
 /// ```text
-/// floor = file pages that were read again after eviction - anonymous pages that came back from swap
+/// floor = file pages of the working set that were read again - anonymous ones that came back from swap
 /// ```
 ///
 /// Both counts fade. A machine whose files come back keeps them by this floor. Where anonymous pages come back
 /// instead, steering has taken the wrong kind, and the floor goes down by as many. So it stands where both cost
-/// the same. A machine that reads nothing again has no floor.
+/// the same. A machine that reads nothing again has no floor. Nor has one that copies: a page that was in use once
+/// is no part of the working set (PG_workingset, mm/workingset.c), however often it comes back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learned {
     pages: f64,
-    /// Time, and refaults of file and of anonymous pages, at the last snapshot.
+    /// Time, and restored file and anonymous pages, at the last snapshot.
     last: Option<(f64, u64, u64)>,
 }
 
 impl Learned {
     /// Takes a snapshot of a machine that manages `total` pages.
     pub fn observe(&mut self, seen: &Snapshot, total: u64) {
-        let (file, anon) = (seen.file_refaults, seen.anon_refaults);
+        let (file, anon) = (seen.file_restores, seen.anon_restores);
         let (then_s, file_then, anon_then) = self
             .last
             .replace((seen.now_s, file, anon))

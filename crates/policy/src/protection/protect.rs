@@ -216,7 +216,7 @@ impl Protect {
             exhausted,
             ends_s: self.shrinkage.ends_s(PRESENT, left),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
-            pressing: self.exhaustion.is_pressing(),
+            pressing: self.exhaustion.is_pressing(self.config.floors.any_hard()),
             boosts_kill: whole.free + whole.clean()
                 <= whole.watermarks.min + BOOST * whole.watermarks.high,
             reclaim_anon,

@@ -20,10 +20,11 @@ pub struct Snapshot<'a> {
     pub allocstall: u64,
     /// Processes that the kernel has killed for want of memory (`oom_kill`), in cgroups or not.
     pub oom_kills: u64,
-    /// File pages that were read again after reclaim had taken them (`workingset_refault_file`).
-    pub file_refaults: u64,
-    /// Anonymous pages that came back from swap (`workingset_refault_anon`); 0 before Linux 5.9.
-    pub anon_refaults: u64,
+    /// File pages of the working set that were read again after reclaim had taken them (`workingset_restore_file`; before
+    /// Linux 4.20 those that were read again soon, `workingset_activate`).
+    pub file_restores: u64,
+    /// Anonymous pages of the working set that came back from swap (`workingset_restore_anon`); 0 before Linux 5.9.
+    pub anon_restores: u64,
     /// PSI `some` of memory, microseconds in which a task waited; `None` where PSI is off. The kernel brings it up to
     /// date every 2 s only (`PSI_FREQ` in kernel/sched/psi.c).
     pub some_us: Option<u64>,

@@ -11,10 +11,10 @@ const TICK_S: f64 = 0.005;
 /// The floor after a second in which pages come back, and after ten more minutes.
 fn learned(file: u64, anon: u64) -> (u64, u64) {
     let mut floor = Learned::default();
-    let at = |now_s, file_refaults, anon_refaults| Snapshot {
+    let at = |now_s, file_restores, anon_restores| Snapshot {
         now_s,
-        file_refaults,
-        anon_refaults,
+        file_restores,
+        anon_restores,
         ..Snapshot::default()
     };
     floor.observe(&at(0.0, 7_000, 9_000), 1_000_000);
@@ -34,7 +34,6 @@ fn the_soft_floor_is_what_was_read_again_less_what_came_back_from_swap() {
         (0, 0),
         "anonymous memory suffers more"
     );
-    // A scan that is longer than memory reads everything again.
     assert_eq!(learned(5_000_000, 0).0, 250_000);
 }
 
@@ -79,7 +78,7 @@ fn reads_again(now_s: f64) -> u64 {
 #[test]
 fn below_the_learned_floor_reclaim_is_steered_and_nobody_is_killed() {
     let (kill, last) = killed(5.0, |now_s, seen, _| {
-        seen.file_refaults = reads_again(now_s);
+        seen.file_restores = reads_again(now_s);
         seen.swap_free = 90_000;
     });
     assert_eq!((kill, last.steer), (None, Steer::Anon));
@@ -95,7 +94,7 @@ fn below_the_learned_floor_reclaim_is_steered_and_nobody_is_killed() {
 #[test]
 fn a_slow_end_is_not_waited_for() {
     let (kill, last) = killed(20.0, |now_s, seen, node| {
-        seen.file_refaults = reads_again(now_s);
+        seen.file_restores = reads_again(now_s);
         seen.allocstall = (now_s * 20.0) as u64;
         node.file = 100_000u64.saturating_sub((now_s * 10_000.0) as u64);
     });
@@ -111,7 +110,7 @@ fn a_slow_end_is_not_waited_for() {
 fn a_healthy_machine_past_its_soft_floor_loses_nobody() {
     let none = |state: &str, see: &dyn Fn(f64, &mut Snapshot, &mut NodeSnapshot)| {
         let (kill, _) = killed(20.0, |now_s, seen, node| {
-            seen.file_refaults = reads_again(now_s);
+            seen.file_restores = reads_again(now_s);
             see(now_s, seen, node);
         });
         assert_eq!(kill, None, "{state}");
@@ -155,7 +154,7 @@ fn the_kernel_is_about_to_kill() {
     };
     // With a soft floor hotsetd kills while the last second's worth of files is there.
     let (kill, last) = killed(2.0, |now_s, seen, node| {
-        seen.file_refaults = reads_again(now_s);
+        seen.file_restores = reads_again(now_s);
         hog(now_s, seen, node);
     });
     assert!(
@@ -183,7 +182,7 @@ fn the_kernel_is_about_to_kill() {
 #[test]
 fn a_machine_that_stands_still_is_freed() {
     let (kill, _) = killed(20.0, |now_s, seen, _| {
-        seen.file_refaults = (now_s * 120_000.0) as u64;
+        seen.file_restores = (now_s * 120_000.0) as u64;
         seen.full_us = Some((now_s * 700_000.0) as u64);
     });
     assert!(
