@@ -1,5 +1,5 @@
 //! Floors under clean file pages and under anonymous pages: their sizes, given or learned.
-use crate::protection::snapshot::Snapshot;
+use crate::protection::snapshot::CameBack;
 
 /// A clean floor's line lies so many times as high as the floor ([`clean_line`]). A floor that is defended only
 /// once it is reached is broken by whatever happens between two samples.
@@ -132,19 +132,19 @@ const MOST: f64 = 0.25;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learned {
     pages: f64,
-    /// Time, and restored file and anonymous pages, at the last snapshot.
+    /// Time, and file and anonymous pages that have come back, at the last snapshot.
     last: Option<(f64, u64, u64)>,
 }
 
 impl Learned {
-    /// Takes a snapshot of a machine that manages `total` pages.
-    pub fn observe(&mut self, seen: &Snapshot, total: u64) {
-        let (file, anon) = (seen.file_restores, seen.anon_restores);
+    /// Takes the pages that have come back since boot on a machine that manages `total` pages.
+    pub fn observe(&mut self, now_s: f64, back: CameBack, total: u64) {
+        let CameBack { file, anon } = back;
         let (then_s, file_then, anon_then) = self
             .last
-            .replace((seen.now_s, file, anon))
-            .unwrap_or((seen.now_s, file, anon));
-        let faded = fade(self.pages, seen.now_s - then_s);
+            .replace((now_s, file, anon))
+            .unwrap_or((now_s, file, anon));
+        let faded = fade(self.pages, now_s - then_s);
         let came_back =
             file.saturating_sub(file_then) as f64 - anon.saturating_sub(anon_then) as f64;
         self.pages = (faded + came_back).clamp(0.0, total as f64 * MOST);
