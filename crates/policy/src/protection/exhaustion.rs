@@ -54,8 +54,6 @@ const SOON_S: f64 = 60.0;
 /// A soft floor's shortage is harm only where memory would end within so many seconds, at the rate over as many. So a
 /// program that takes less than half of what is left is never killed for it.
 const AT_ONCE_S: f64 = 1.0;
-/// The same, and the shortage has lasted as long. A machine that has almost no files left lets a program grow only slowly.
-const LINGERS_S: f64 = 5.0;
 /// A shortage is harm where all tasks waited for memory for this share of [`WAITED_S`].
 const WAITED: f64 = 0.5;
 /// Seconds: PSI is brought up to date every 2 s.
@@ -141,8 +139,6 @@ struct Harm {
     ends_soon: bool,
     /// Memory ends at once.
     ends_at_once: bool,
-    /// Memory ends within [`LINGERS_S`].
-    lingers: bool,
     /// Tasks stall on memory.
     stalled: bool,
 }
@@ -152,7 +148,6 @@ impl Harm {
         let left = seen.left();
         self.ends_soon = shrinkage.ends_s(TREND, left) <= SOON_S;
         self.ends_at_once = shrinkage.ends_s(BURST, left) <= AT_ONCE_S;
-        self.lingers = shrinkage.ends_s(TREND, left) <= LINGERS_S;
         let (_, stalls) = self.stalls.observe(seen.now_s, seen.allocstall, AT_ONCE_S);
         let some = seen.some_us.unwrap_or(0);
         let (_, some_us) = self.some.observe(seen.now_s, some, STALLED_IN_S);
@@ -255,12 +250,10 @@ impl Exhaustion {
         let all_waited = shortage.all_waited(seen);
         let shortage = *shortage;
         let harm = &self.harm;
-        let lasted_s = seen.now_s - shortage.at_s;
-        let ends = harm.ends_at_once || harm.lingers && lasted_s >= LINGERS_S;
         let harmful = all_waited
             || broken.hard && harm.ends_soon
             || broken.last
-            || broken.soft && harm.stalled && ends;
+            || broken.soft && harm.ends_at_once && harm.stalled;
         if !harmful || shortage.snapshots < LEAST_SNAPSHOTS {
             return None;
         }
@@ -273,6 +266,7 @@ impl Exhaustion {
             false if broken.last => LAST_PATIENCE_S,
             false => LONG_PATIENCE_S,
         };
+        let lasted_s = seen.now_s - shortage.at_s;
         if lasted_s < patience_s {
             return None;
         }
@@ -311,11 +305,10 @@ impl Exhaustion {
         self.harm.ends_soon
     }
 
-    /// Whether a kill may be due any moment, and only a kill can help. `hard`: there is a hard floor.
+    /// Whether a kill may be due any moment, and only a kill can help.
     #[must_use]
-    pub fn is_pressing(&self, hard: bool) -> bool {
-        let ends = self.harm.lingers || hard && self.harm.ends_soon;
-        self.harm.ends_at_once || self.brewing() && ends
+    pub fn is_pressing(&self) -> bool {
+        self.harm.ends_at_once || self.brewing() && self.harm.ends_soon
     }
 
     /// Whether a shortage is being watched.
