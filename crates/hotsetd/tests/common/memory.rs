@@ -12,7 +12,7 @@ pub struct Memory {
     pub swap_total: u64,
     pub swap_free: u64,
     pub swapped_out: u64,
-    pub file_refaults: u64,
+    pub file_restores: u64,
     pub stolen: u64,
     /// Pages of the huge page pools.
     pub huge: u64,
@@ -29,7 +29,7 @@ impl Memory {
             swap_total: 200_000,
             swap_free: 200_000,
             swapped_out: 0,
-            file_refaults: 0,
+            file_restores: 0,
             stolen: 0,
             huge: 0,
         }
@@ -68,14 +68,14 @@ impl Memory {
             &format!(
                 "nr_free_pages {}\n{lists}nr_dirty {}\nnr_writeback 0\npswpin 0\npswpout {}\n\
                  pgsteal_kswapd {}\npgsteal_direct 0\nallocstall_normal {}\n\
-                 workingset_refault_anon 0\nworkingset_refault_file {}\n\
-                 workingset_activate_file 0\noom_kill 0\n",
+                 workingset_refault_anon 0\nworkingset_refault_file 0\n\
+                 workingset_activate_file 0\nworkingset_restore_anon 0\nworkingset_restore_file {}\noom_kill 0\n",
                 self.free,
                 self.dirty,
                 self.swapped_out,
                 self.stolen,
                 self.stolen / 100,
-                self.file_refaults
+                self.file_restores
             ),
         );
         machine.put(

@@ -88,7 +88,7 @@ fn the_learned_floor_steers_and_outlives_the_daemon() {
     fixture.write_memory();
     fixture.steps(3);
     assert_eq!(fixture.swappiness(), "60", "nothing is read again");
-    fixture.memory.file_refaults += 200_000;
+    fixture.memory.file_restores += 200_000;
     fixture.write_memory();
     fixture.steps(2);
     assert_eq!(fixture.swappiness(), "200");

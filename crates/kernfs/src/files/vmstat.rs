@@ -60,6 +60,11 @@ fields! {
         workingset_refault_anon = "workingset_refault_anon",
         workingset_refault_file = "workingset_refault_file",
         workingset_activate_file = "workingset_activate_file",
+        /// Before 5.9, of files alone.
+        workingset_activate_whole = "workingset_activate",
+        /// From 4.20 to 5.8, of files alone.
+        workingset_restore_whole = "workingset_restore",
+        workingset_restore_anon = "workingset_restore_anon",
         workingset_restore_file = "workingset_restore_file",
     }
 }

@@ -54,6 +54,8 @@ const SOON_S: f64 = 60.0;
 /// A soft floor's shortage is harm only where memory would end within so many seconds, at the rate over as many. So a
 /// program that takes less than half of what is left is never killed for it.
 const AT_ONCE_S: f64 = 1.0;
+/// Without a hard floor, quick snapshots may cost what they like only where memory would end within so many seconds.
+const SHORTLY_S: f64 = 5.0;
 /// A shortage is harm where all tasks waited for memory for this share of [`WAITED_S`].
 const WAITED: f64 = 0.5;
 /// Seconds: PSI is brought up to date every 2 s.
@@ -139,6 +141,8 @@ struct Harm {
     ends_soon: bool,
     /// Memory ends at once.
     ends_at_once: bool,
+    /// Memory ends within [`SHORTLY_S`].
+    ends_shortly: bool,
     /// Tasks stall on memory.
     stalled: bool,
 }
@@ -148,6 +152,7 @@ impl Harm {
         let left = seen.left();
         self.ends_soon = shrinkage.ends_s(TREND, left) <= SOON_S;
         self.ends_at_once = shrinkage.ends_s(BURST, left) <= AT_ONCE_S;
+        self.ends_shortly = shrinkage.ends_s(TREND, left) <= SHORTLY_S;
         let (_, stalls) = self.stalls.observe(seen.now_s, seen.allocstall, AT_ONCE_S);
         let some = seen.some_us.unwrap_or(0);
         let (_, some_us) = self.some.observe(seen.now_s, some, STALLED_IN_S);
@@ -305,10 +310,11 @@ impl Exhaustion {
         self.harm.ends_soon
     }
 
-    /// Whether a kill may be due any moment, and only a kill can help.
+    /// Whether a kill may be due any moment, and only a kill can help. `hard`: there is a hard floor.
     #[must_use]
-    pub fn is_pressing(&self) -> bool {
-        self.harm.ends_at_once || self.brewing() && self.harm.ends_soon
+    pub fn is_pressing(&self, hard: bool) -> bool {
+        let ends = self.harm.ends_shortly || hard && self.harm.ends_soon;
+        self.harm.ends_at_once || self.brewing() && ends
     }
 
     /// Whether a shortage is being watched.

@@ -1,5 +1,5 @@
 //! Floors under clean file pages and under anonymous pages: their sizes, given or learned.
-use crate::protection::snapshot::Snapshot;
+use crate::protection::snapshot::CameBack;
 
 /// A clean floor's line lies so many times as high as the floor ([`clean_line`]). A floor that is defended only
 /// once it is reached is broken by whatever happens between two samples.
@@ -116,35 +116,35 @@ pub fn clean_line(floors: Pages) -> u64 {
 /// What was learned counts half after so many seconds: an idle session still needs its files, as in
 /// [`crate::working_set`].
 const HALF_LIFE_S: f64 = 600.0;
-/// The floor is at most this share of memory. A scan that is longer than memory reads everything again, and its
-/// pages are worth nothing.
+/// The floor is at most this share of memory. Pages that come back twice are counted twice.
 const MOST: f64 = 0.25;
 
 /// The soft floor under clean file pages that follows what is read again, and the counters that it follows.
 ///
 /// ```text
-/// floor = file pages that were read again after eviction - anonymous pages that came back from swap
+/// floor = file pages of the working set that were read again - anonymous ones that came back from swap
 /// ```
 ///
 /// Both counts fade. A machine whose files come back keeps them by this floor. Where anonymous pages come back
 /// instead, steering has taken the wrong kind, and the floor goes down by as many. So it stands where both cost
-/// the same. A machine that reads nothing again has no floor.
+/// the same. A machine that reads nothing again has no floor. Nor has one that copies: a page that was in use once
+/// is no part of the working set (PG_workingset, mm/workingset.c), however often it comes back.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Learned {
     pages: f64,
-    /// Time, and refaults of file and of anonymous pages, at the last snapshot.
+    /// Time, and file and anonymous pages that have come back, at the last snapshot.
     last: Option<(f64, u64, u64)>,
 }
 
 impl Learned {
-    /// Takes a snapshot of a machine that manages `total` pages.
-    pub fn observe(&mut self, seen: &Snapshot, total: u64) {
-        let (file, anon) = (seen.file_refaults, seen.anon_refaults);
+    /// Takes the pages that have come back since boot on a machine that manages `total` pages.
+    pub fn observe(&mut self, now_s: f64, back: CameBack, total: u64) {
+        let CameBack { file, anon } = back;
         let (then_s, file_then, anon_then) = self
             .last
-            .replace((seen.now_s, file, anon))
-            .unwrap_or((seen.now_s, file, anon));
-        let faded = fade(self.pages, seen.now_s - then_s);
+            .replace((now_s, file, anon))
+            .unwrap_or((now_s, file, anon));
+        let faded = fade(self.pages, now_s - then_s);
         let came_back =
             file.saturating_sub(file_then) as f64 - anon.saturating_sub(anon_then) as f64;
         self.pages = (faded + came_back).clamp(0.0, total as f64 * MOST);

@@ -99,7 +99,10 @@ struct Before {
 pub struct Protect {
     config: Config,
     page_size: u64,
+    /// The working set, which reclaim is steered away from.
     learned: Learned,
+    /// All that is read again, which the kill looks at: files that come back are worth a kill, though steering harms.
+    again: Learned,
     steering: Steering,
     exhaustion: Exhaustion,
     anon_reclaim: AnonReclaim,
@@ -121,6 +124,7 @@ impl Protect {
             config,
             page_size: page_size.max(1),
             learned: Learned::default(),
+            again: Learned::default(),
             steering: Steering::default(),
             exhaustion: Exhaustion::default(),
             anon_reclaim: AnonReclaim::default(),
@@ -177,7 +181,9 @@ impl Protect {
     /// Decides on one snapshot.
     pub fn decide(&mut self, seen: &Snapshot) -> Outcome {
         let whole = seen.whole();
-        self.learned.observe(seen, whole.managed);
+        self.learned
+            .observe(seen.now_s, seen.restores, whole.managed);
+        self.again.observe(seen.now_s, seen.refaults, whole.managed);
         self.shrinkage.observe(seen);
         if let Some(then) = self.before {
             self.interval_s = (seen.now_s - then.at_s).clamp(0.0, WATCHFUL_S);
@@ -196,6 +202,10 @@ impl Protect {
         let lead = (floors.clean_min as f64 * (LINE - 1.0)) as u64;
         let sooner = Pages {
             clean_min: floors.clean_min + used.evictable.min(lead),
+            clean_low: match config.floors.clean_low {
+                Some(_) => floors.clean_low,
+                None => floors.clean_low.max(self.again.pages()),
+            },
             ..floors
         };
         let exhausted = self
@@ -216,7 +226,7 @@ impl Protect {
             exhausted,
             ends_s: self.shrinkage.ends_s(PRESENT, left),
             brewing: self.exhaustion.brewing() || next_s < 2.0 * STILL_S,
-            pressing: self.exhaustion.is_pressing(),
+            pressing: self.exhaustion.is_pressing(self.config.floors.any_hard()),
             boosts_kill: whole.free + whole.clean()
                 <= whole.watermarks.min + BOOST * whole.watermarks.high,
             reclaim_anon,

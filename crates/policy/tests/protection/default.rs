@@ -2,7 +2,7 @@
 use super::snapshots::{node, snapshot};
 use policy::floors::Learned;
 use policy::protect::{Config, Outcome, Protect};
-use policy::snapshot::{NodeSnapshot, Snapshot};
+use policy::snapshot::{CameBack, NodeSnapshot, Snapshot};
 use policy::steering::Steer;
 
 const PAGE: u64 = 4096;
@@ -11,16 +11,15 @@ const TICK_S: f64 = 0.005;
 /// The floor after a second in which pages come back, and after ten more minutes.
 fn learned(file: u64, anon: u64) -> (u64, u64) {
     let mut floor = Learned::default();
-    let at = |now_s, file_refaults, anon_refaults| Snapshot {
-        now_s,
-        file_refaults,
-        anon_refaults,
-        ..Snapshot::default()
-    };
-    floor.observe(&at(0.0, 7_000, 9_000), 1_000_000);
-    floor.observe(&at(1.0, 7_000 + file, 9_000 + anon), 1_000_000);
+    let mut see = |now_s, file, anon| floor.observe(now_s, CameBack { file, anon }, 1_000_000);
+    see(0.0, 7_000, 9_000);
+    see(1.0, 7_000 + file, 9_000 + anon);
     let now = floor.pages();
-    floor.observe(&at(601.0, 7_000 + file, 9_000 + anon), 1_000_000);
+    let back = CameBack {
+        file: 7_000 + file,
+        anon: 9_000 + anon,
+    };
+    floor.observe(601.0, back, 1_000_000);
     (now, floor.pages())
 }
 
@@ -34,7 +33,6 @@ fn the_soft_floor_is_what_was_read_again_less_what_came_back_from_swap() {
         (0, 0),
         "anonymous memory suffers more"
     );
-    // A scan that is longer than memory reads everything again.
     assert_eq!(learned(5_000_000, 0).0, 250_000);
 }
 
@@ -71,6 +69,12 @@ fn killed(
     (None, outcome)
 }
 
+/// File pages of the working set come back.
+fn again(seen: &mut Snapshot, file: u64) {
+    seen.refaults.file = file;
+    seen.restores.file = file;
+}
+
 /// 120,000 pages are read again in the first second.
 fn reads_again(now_s: f64) -> u64 {
     (now_s.min(1.0) * 120_000.0) as u64
@@ -79,7 +83,7 @@ fn reads_again(now_s: f64) -> u64 {
 #[test]
 fn below_the_learned_floor_reclaim_is_steered_and_nobody_is_killed() {
     let (kill, last) = killed(5.0, |now_s, seen, _| {
-        seen.file_refaults = reads_again(now_s);
+        again(seen, reads_again(now_s));
         seen.swap_free = 90_000;
     });
     assert_eq!((kill, last.steer), (None, Steer::Anon));
@@ -91,12 +95,28 @@ fn below_the_learned_floor_reclaim_is_steered_and_nobody_is_killed() {
     );
 }
 
+/// A copy of more than memory, in swap's presence and then beside a hog without swap.
+#[test]
+fn pages_of_no_working_set_are_a_reason_to_kill_and_none_to_steer() {
+    let (kill, last) = killed(5.0, |now_s, seen, _| {
+        seen.refaults.file = reads_again(now_s);
+        seen.swap_free = 90_000;
+    });
+    assert_eq!((kill, last.steer), (None, Steer::Admin));
+    let (_, last) = killed(2.0, |now_s, seen, node| {
+        seen.refaults.file = reads_again(now_s);
+        seen.allocstall = (now_s * 500.0) as u64;
+        node.file = 100_000 - (now_s * 50_000.0) as u64;
+    });
+    assert!(last.clean > 20_000, "{}", last.clean);
+}
+
 /// Swap is full, or there is none, and the learned floor is broken for good.
 #[test]
 fn a_healthy_machine_past_its_soft_floor_loses_nobody() {
     let none = |state: &str, see: &dyn Fn(f64, &mut Snapshot, &mut NodeSnapshot)| {
         let (kill, _) = killed(20.0, |now_s, seen, node| {
-            seen.file_refaults = reads_again(now_s);
+            again(seen, reads_again(now_s));
             see(now_s, seen, node);
         });
         assert_eq!(kill, None, "{state}");
@@ -110,6 +130,13 @@ fn a_healthy_machine_past_its_soft_floor_loses_nobody() {
         &|now_s, seen, node| {
             seen.allocstall = (now_s * 500.0) as u64;
             node.file = 100_000 - if now_s > 3.0 { 33_000 } else { 0 };
+        },
+    );
+    none(
+        "a program takes half of what is left in three seconds",
+        &|now_s, seen, node| {
+            seen.allocstall = (now_s * 500.0) as u64;
+            node.file = 100_000 - ((now_s - 3.0) * 16_000.0).clamp(0.0, 48_000.0) as u64;
         },
     );
     none(
@@ -133,7 +160,7 @@ fn the_kernel_is_about_to_kill() {
     };
     // With a soft floor hotsetd kills while the last second's worth of files is there.
     let (kill, last) = killed(2.0, |now_s, seen, node| {
-        seen.file_refaults = reads_again(now_s);
+        again(seen, reads_again(now_s));
         hog(now_s, seen, node);
     });
     assert!(
@@ -161,7 +188,7 @@ fn the_kernel_is_about_to_kill() {
 #[test]
 fn a_machine_that_stands_still_is_freed() {
     let (kill, _) = killed(20.0, |now_s, seen, _| {
-        seen.file_refaults = (now_s * 120_000.0) as u64;
+        again(seen, (now_s * 120_000.0) as u64);
         seen.full_us = Some((now_s * 700_000.0) as u64);
     });
     assert!(

@@ -77,9 +77,6 @@ pub(crate) struct FreePages {
     nodes: Vec<Node>,
     depths: Vec<BlockMaxima>,
     last_burst_s: Option<f64>,
-    /// When the factor was last lowered for lack of pages. Where memory runs out again and again it is not raised for
-    /// [`BLOCK_S`]: else each kill, which frees pages, would raise it for a moment.
-    made_room_s: f64,
     knob: Knob,
     /// The most pages a second that kswapd was measured to free.
     capacity: f64,
@@ -98,7 +95,6 @@ impl FreePages {
                 .map(|_| BlockMaxima::new(BLOCK_S, HALF_LIFE_S))
                 .collect(),
             last_burst_s: None,
-            made_room_s: f64::NEG_INFINITY,
             knob: Knob::default(),
             capacity: 0.0,
             interval_s: config.sample_near_s,
@@ -250,8 +246,7 @@ impl FreePages {
         decision: &mut Decision,
     ) {
         let now_s = seen.now_s;
-        let raise =
-            f64::from(wanted) >= f64::from(current) * RAISE && now_s - self.made_room_s >= BLOCK_S;
+        let raise = f64::from(wanted) >= f64::from(current) * RAISE;
         // Where fewer pages can become free than before, the gap would be others' cache.
         let too_much = f64::from(cap) <= f64::from(current) * LOWER;
         let lower = (f64::from(wanted) <= f64::from(current) * LOWER
@@ -265,15 +260,12 @@ impl FreePages {
         }
         let action = Action::SetWatermarkScaleFactor(wanted);
         match raise {
-            false if too_much => {
-                self.made_room_s = now_s;
-                decision.push(
-                    action,
-                    format_args!(
-                        "so few pages can become free that {current} is too large a gap: {wanted}"
-                    ),
-                );
-            }
+            false if too_much => decision.push(
+                action,
+                format_args!(
+                    "so few pages can become free that {current} is too large a gap: {wanted}"
+                ),
+            ),
             true => decision.push(
                 action,
                 format_args!(
