@@ -2,7 +2,7 @@
 use crate::os::clock::Clock;
 use kernfs::sampler::Sources;
 use kernfs::{Options, Root, Sample, Sampler};
-use policy::snapshot::{CameBack, NodeSnapshot, Snapshot};
+use policy::snapshot::{NodeSnapshot, Snapshot};
 use std::path::Path;
 
 /// Holds the files of a quick sample open.
@@ -91,21 +91,16 @@ impl FastSampler {
             stolen: vmstat.pgsteal().unwrap_or(0),
             allocstall: vmstat.allocstall().unwrap_or(0),
             oom_kills: vmstat.oom_kill().unwrap_or(0),
-            refaults: CameBack {
-                file: vmstat
-                    .workingset_refault_file()
-                    .or(vmstat.workingset_refault_whole())
-                    .unwrap_or(0),
-                anon: vmstat.workingset_refault_anon().unwrap_or(0),
-            },
-            restores: CameBack {
-                file: vmstat
-                    .workingset_restore_file()
-                    .or(vmstat.workingset_restore_whole())
-                    .or(vmstat.workingset_activate_whole())
-                    .unwrap_or(0),
-                anon: vmstat.workingset_restore_anon().unwrap_or(0),
-            },
+            file_refaults: vmstat
+                .workingset_refault_file()
+                .or(vmstat.workingset_refault_whole())
+                .unwrap_or(0),
+            file_restores: vmstat
+                .workingset_restore_file()
+                .or(vmstat.workingset_restore_whole())
+                .or(vmstat.workingset_activate_whole())
+                .unwrap_or(0),
+            anon_refaults: vmstat.workingset_refault_anon().unwrap_or(0),
             some_us: sample.psi.memory.some.map(|some| some.total_us),
             full_us: sample.psi.memory.full.map(|full| full.total_us),
             locked,

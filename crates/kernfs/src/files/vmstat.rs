@@ -64,7 +64,6 @@ fields! {
         workingset_activate_whole = "workingset_activate",
         /// From 4.20 to 5.8, of files alone.
         workingset_restore_whole = "workingset_restore",
-        workingset_restore_anon = "workingset_restore_anon",
         workingset_restore_file = "workingset_restore_file",
     }
 }

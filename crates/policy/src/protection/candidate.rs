@@ -25,7 +25,14 @@ pub struct Candidate {
     /// A number for the path of the process's cgroup.
     pub cgroup: u64,
     /// Anonymous and shared pages in memory, anonymous pages in swap, and page tables: a kill frees them.
+    /// [`share_out`] adds shared pages in swap.
     pub memory: u64,
+    /// Shared pages in memory (`RssShmem`).
+    pub shared: u64,
+    /// Anonymous pages in swap (`VmSwap`).
+    pub swapped: u64,
+    /// Pages that the process has had in memory at its peak (`VmHWM`) and has neither there nor in swap now.
+    pub missing: u64,
     /// Pages by which `memory` has grown since the last sample; all of it at the first.
     pub growth: u64,
     /// oom_score_adj, -1000 to 1000.
@@ -67,6 +74,19 @@ impl Candidate {
     /// Pages that a kill frees, and those that it keeps from being taken.
     pub(crate) fn worth(&self) -> u64 {
         self.memory + self.growth.min(self.memory)
+    }
+}
+
+/// Shares out the swap in use, `pages`, as far as no process says that it is its own: the kernel counts the shared pages of
+/// tmpfs, memfd and System V there, and names no owner. Each process gets a part by its shared pages in memory, at most
+/// what it is missing.
+pub fn share_out(pages: u64, candidates: &mut [Candidate]) {
+    let sum = |of: fn(&Candidate) -> u64| candidates.iter().map(of).sum::<u64>();
+    let (swapped, shared) = (sum(|one| one.swapped), sum(|one| one.shared));
+    let ownerless = pages.saturating_sub(swapped) as f64;
+    for one in candidates.iter_mut().filter(|one| one.shared > 0) {
+        let part = ownerless * one.shared as f64 / shared as f64;
+        one.memory += one.missing.min(part as u64);
     }
 }
 

@@ -1,5 +1,4 @@
 //! Floors under clean file pages and under anonymous pages: their sizes, given or learned.
-use crate::protection::snapshot::CameBack;
 
 /// A clean floor's line lies so many times as high as the floor ([`clean_line`]). A floor that is defended only
 /// once it is reached is broken by whatever happens between two samples.
@@ -122,7 +121,7 @@ const MOST: f64 = 0.25;
 /// The soft floor under clean file pages that follows what is read again, and the counters that it follows.
 ///
 /// ```text
-/// floor = file pages of the working set that were read again - anonymous ones that came back from swap
+/// floor = file pages of the working set that were read again - anonymous pages that came back from swap
 /// ```
 ///
 /// Both counts fade. A machine whose files come back keeps them by this floor. Where anonymous pages come back
@@ -137,9 +136,8 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// Takes the pages that have come back since boot on a machine that manages `total` pages.
-    pub fn observe(&mut self, now_s: f64, back: CameBack, total: u64) {
-        let CameBack { file, anon } = back;
+    /// Takes the `file` and `anon` pages that have come back since boot, on a machine that manages `total`.
+    pub fn observe(&mut self, now_s: f64, (file, anon): (u64, u64), total: u64) {
         let (then_s, file_then, anon_then) = self
             .last
             .replace((now_s, file, anon))

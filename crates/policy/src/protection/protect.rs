@@ -181,9 +181,12 @@ impl Protect {
     /// Decides on one snapshot.
     pub fn decide(&mut self, seen: &Snapshot) -> Outcome {
         let whole = seen.whole();
-        self.learned
-            .observe(seen.now_s, seen.restores, whole.managed);
-        self.again.observe(seen.now_s, seen.refaults, whole.managed);
+        for (learned, file) in [
+            (&mut self.learned, seen.file_restores),
+            (&mut self.again, seen.file_refaults),
+        ] {
+            learned.observe(seen.now_s, (file, seen.anon_refaults), whole.managed);
+        }
         self.shrinkage.observe(seen);
         if let Some(then) = self.before {
             self.interval_s = (seen.now_s - then.at_s).clamp(0.0, WATCHFUL_S);

@@ -1,14 +1,6 @@
 //! The input of protection: few figures, sampled so often that a fast allocation is met in time.
 use watermarks::Watermarks;
 
-/// Pages that came back after reclaim had taken them, since boot.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CameBack {
-    pub file: u64,
-    /// 0 before Linux 5.9.
-    pub anon: u64,
-}
-
 /// One fast sample. Pages have the machine's page size. Counters are the kernel's running totals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Snapshot<'a> {
@@ -28,11 +20,13 @@ pub struct Snapshot<'a> {
     pub allocstall: u64,
     /// Processes that the kernel has killed for want of memory (`oom_kill`), in cgroups or not.
     pub oom_kills: u64,
-    /// Pages that came back after reclaim had taken them (`workingset_refault_*`).
-    pub refaults: CameBack,
-    /// Those of them that are of the working set (`workingset_restore_*`; before Linux 4.20 those that came back soon,
-    /// `workingset_activate`).
-    pub restores: CameBack,
+    /// File pages that were read again after reclaim had taken them (`workingset_refault_file`).
+    pub file_refaults: u64,
+    /// Those of them that are of the working set (`workingset_restore_file`; before Linux 4.20 those that came back
+    /// soon, `workingset_activate`).
+    pub file_restores: u64,
+    /// Anonymous pages that came back from swap (`workingset_refault_anon`); 0 before Linux 5.9.
+    pub anon_refaults: u64,
     /// PSI `some` of memory, microseconds in which a task waited; `None` where PSI is off. The kernel brings it up to
     /// date every 2 s only (`PSI_FREQ` in kernel/sched/psi.c).
     pub some_us: Option<u64>,

@@ -17,7 +17,7 @@
 //!   does not grow.
 //!
 //! While processes that hold half as much as the victim would are dying already, no other is chosen.
-pub use crate::protection::candidate::{Candidate, Eligibility};
+pub use crate::protection::candidate::{share_out, Candidate, Eligibility};
 use crate::protection::storm::{self, Storm};
 
 /// The choice.

@@ -2,7 +2,7 @@
 use super::snapshots::{node, snapshot};
 use policy::floors::Learned;
 use policy::protect::{Config, Outcome, Protect};
-use policy::snapshot::{CameBack, NodeSnapshot, Snapshot};
+use policy::snapshot::{NodeSnapshot, Snapshot};
 use policy::steering::Steer;
 
 const PAGE: u64 = 4096;
@@ -11,16 +11,12 @@ const TICK_S: f64 = 0.005;
 /// The floor after a second in which pages come back, and after ten more minutes.
 fn learned(file: u64, anon: u64) -> (u64, u64) {
     let mut floor = Learned::default();
-    let mut see = |now_s, file, anon| floor.observe(now_s, CameBack { file, anon }, 1_000_000);
-    see(0.0, 7_000, 9_000);
-    see(1.0, 7_000 + file, 9_000 + anon);
-    let now = floor.pages();
-    let back = CameBack {
-        file: 7_000 + file,
-        anon: 9_000 + anon,
+    let mut see = |now_s, file, anon| {
+        floor.observe(now_s, (7_000 + file, 9_000 + anon), 1_000_000);
+        floor.pages()
     };
-    floor.observe(601.0, back, 1_000_000);
-    (now, floor.pages())
+    see(0.0, 0, 0);
+    (see(1.0, file, anon), see(601.0, file, anon))
 }
 
 #[test]
@@ -71,8 +67,8 @@ fn killed(
 
 /// File pages of the working set come back.
 fn again(seen: &mut Snapshot, file: u64) {
-    seen.refaults.file = file;
-    seen.restores.file = file;
+    seen.file_refaults = file;
+    seen.file_restores = file;
 }
 
 /// 120,000 pages are read again in the first second.
@@ -99,12 +95,12 @@ fn below_the_learned_floor_reclaim_is_steered_and_nobody_is_killed() {
 #[test]
 fn pages_of_no_working_set_are_a_reason_to_kill_and_none_to_steer() {
     let (kill, last) = killed(5.0, |now_s, seen, _| {
-        seen.refaults.file = reads_again(now_s);
+        seen.file_refaults = reads_again(now_s);
         seen.swap_free = 90_000;
     });
     assert_eq!((kill, last.steer), (None, Steer::Admin));
     let (_, last) = killed(2.0, |now_s, seen, node| {
-        seen.refaults.file = reads_again(now_s);
+        seen.file_refaults = reads_again(now_s);
         seen.allocstall = (now_s * 500.0) as u64;
         node.file = 100_000 - (now_s * 50_000.0) as u64;
     });

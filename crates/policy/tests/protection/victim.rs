@@ -1,6 +1,6 @@
 //! The choice of the process to kill.
 use policy::storm::find_bonds;
-use policy::victim::{choose, Candidate, Choice, Eligibility};
+use policy::victim::{choose, share_out, Candidate, Choice, Eligibility};
 
 const PAGE: u64 = 4096;
 
@@ -47,6 +47,36 @@ fn the_largest_is_chosen_unless_it_is_spared() {
     assert_eq!(chosen(&list), Some(10));
     list[0].pid = 1;
     assert_eq!(chosen(&list), None);
+}
+
+/// A hog of shared memory is mostly in swap, where the kernel counts it as nobody's.
+#[test]
+fn shared_pages_in_swap_are_counted_among_those_who_have_shared_pages_and_had_more() {
+    let hog = Candidate {
+        shared: 20 << 8,
+        missing: 80 << 8,
+        ..one(10, "hog", 20)
+    };
+    let desktop = Candidate {
+        shared: 5 << 8,
+        missing: 5 << 8,
+        ..one(12, "desktop", 40)
+    };
+    // It has given memory back, and has nothing to share.
+    let database = Candidate {
+        swapped: 10 << 8,
+        missing: 500 << 8,
+        ..one(11, "database", 30)
+    };
+    let sizes = |megabytes: u64| {
+        let mut list = [hog, database, desktop];
+        share_out(megabytes << 8, &mut list);
+        list.map(|one| one.memory >> 8)
+    };
+    assert_eq!(sizes(10), [20, 30, 40], "all of it has an owner");
+    assert_eq!(sizes(20), [28, 30, 42]);
+    assert_eq!(sizes(60), [60, 30, 45], "nobody gets more than is missing");
+    assert_eq!(sizes(9000), [100, 30, 45], "files of tmpfs have no owner");
 }
 
 /// make -j: each compiler is small, and together they exhaust memory.

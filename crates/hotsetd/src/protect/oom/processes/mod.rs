@@ -8,7 +8,7 @@ mod read_process;
 use super::oom_group;
 use super::rules::Rules;
 use crate::os::fixed_string::Text;
-use policy::victim::{Candidate, Eligibility};
+use policy::victim::{share_out, Candidate, Eligibility};
 use read_process::{number, Reader, NO_MEMORY};
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::io::Errno;
@@ -213,6 +213,9 @@ impl Processes {
                 process.eligibility = Eligibility::Never;
             }
             self.list.push(process);
+        }
+        if let Some(pages) = self.reader.swap_in_use() {
+            share_out(pages, &mut self.list);
         }
         self.list_ended(small);
         self.list_fallen(now_s);

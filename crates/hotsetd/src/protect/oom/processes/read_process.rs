@@ -61,6 +61,24 @@ impl Reader {
         })
     }
 
+    /// Pages of swap that are in use, and not in memory as well.
+    pub fn swap_in_use(&mut self) -> Option<u64> {
+        let file = rustix::fs::openat(
+            &self.proc,
+            "meminfo",
+            OFlags::RDONLY | OFlags::CLOEXEC,
+            Mode::empty(),
+        );
+        let length = rustix::io::read(file.ok()?, &mut *self.text).ok()?;
+        let text = std::str::from_utf8(&self.text[..length]).ok()?;
+        let kib = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+        };
+        let free = kib("SwapFree:")? + kib("SwapCached:")?;
+        Some(kib("SwapTotal:")?.saturating_sub(free) / self.page_kib)
+    }
+
     /// The path of the process's cgroup (v2); empty where it has none.
     pub fn cgroup_path(&mut self, pid: i32) -> &str {
         self.file(pid, "cgroup").map_or("", cgroup)
@@ -74,6 +92,9 @@ impl Reader {
         }
         Some(Candidate {
             memory: now.memory,
+            shared: now.shared,
+            swapped: now.swapped,
+            missing: now.missing,
             dying: now.dying,
             parent: now.parent,
             ..*before
@@ -106,6 +127,9 @@ impl Reader {
         let one = Candidate {
             pid,
             memory: (fields.resident()? + fields.swap + fields.tables) / self.page_kib,
+            shared: fields.shared / self.page_kib,
+            swapped: fields.swap / self.page_kib,
+            missing: fields.missing() / self.page_kib,
             ..fields.process
         };
         Some((one, fields.contained))
@@ -206,6 +230,8 @@ struct Fields {
     anon: Option<u64>,
     /// All resident pages: Linux before 4.5 and some sandboxes tell no more.
     resident: Option<u64>,
+    /// The most that `resident` has been.
+    peak: u64,
     shared: u64,
     swap: u64,
     tables: u64,
@@ -221,6 +247,12 @@ impl Fields {
             Some(anon) => Some(anon + self.shared),
             None => self.resident,
         }
+    }
+
+    /// KiB that were in memory once, and are neither there nor in swap.
+    fn missing(&self) -> u64 {
+        let there = self.resident.unwrap_or(self.peak) + self.swap;
+        self.peak.saturating_sub(there)
     }
 
     /// `None`: the line is not as the kernel writes it.
@@ -243,6 +275,7 @@ impl Fields {
             b"RssAnon" => self.anon = number(first),
             b"RssShmem" => self.shared = number(first)?,
             b"VmRSS" => self.resident = number(first),
+            b"VmHWM" => self.peak = number(first)?,
             b"VmPTE" => self.tables = number(first)?,
             b"VmSwap" => self.swap = number(first)?,
             b"Threads" => self.threads = number(first)?,

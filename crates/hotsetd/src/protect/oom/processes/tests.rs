@@ -157,3 +157,26 @@ fn a_process_that_has_ended_since_the_last_sample_is_listed_once_more() {
     // As long as it would have been young.
     assert!(fixture.dying(9.0).is_empty());
 }
+
+#[test]
+fn shared_memory_in_swap_counts() {
+    let mut fixture = fixture();
+    fixture.put(10, 30_000, "1 1 0 0 0 0 0\n", 1);
+    fixture.put(11, 1000, "1 1 0 0 0 0 0\n", 1);
+    let swapped =
+        "Name:\ta\nVmHWM:\t41000 kB\nVmRSS:\t31000 kB\nRssAnon:\t30000 kB\nVmSwap:\t2000 kB\n";
+    let hog =
+        "Name:\ta\nVmHWM:\t90000 kB\nVmRSS:\t11000 kB\nRssAnon:\t1000 kB\nRssShmem:\t10000 kB\n";
+    fixture.write("10/status", swapped);
+    fixture.write("11/status", hog);
+    assert_eq!(fixture.sizes(0.0, 0), [32_000, 11_000]);
+    let meminfo = |free: u64| {
+        format!(
+            "MemTotal: 256000 kB\nSwapCached: 1000 kB\nSwapTotal: 65000 kB\nSwapFree: {free} kB\n"
+        )
+    };
+    fixture.write("meminfo", &meminfo(62_000));
+    assert_eq!(fixture.sizes(1.0, 0), [32_000, 11_000]);
+    fixture.write("meminfo", &meminfo(0));
+    assert_eq!(fixture.sizes(2.0, 0), [32_000, 73_000]);
+}
