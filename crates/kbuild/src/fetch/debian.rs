@@ -16,6 +16,13 @@ use std::process::Command;
 
 /// Bytes of the unpacked package, and of the package beside it while it is unpacked.
 const PACKAGE_BYTES: u64 = 150_000_000;
+/// What the names of a kernel's packages begin with. Up to 6.12 the first has everything; it needs the others since.
+const PARTS: [&str; 4] = [
+    "linux-image-",
+    "linux-base-",
+    "linux-binary-",
+    "linux-modules-",
+];
 /// The note beside each image that names its package. An image with a note is whole.
 const NOTE: &str = "note.json";
 
@@ -98,9 +105,17 @@ pub fn fetch(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<D
         }
     }
     let partial = Partial::begin(&folder, &name)?;
-    let deb = root.download(&package, partial.path(), progress)?;
     let release = package.name["linux-image-".len()..].to_string();
-    let outer = unpack::deb(&deb, partial.path())?;
+    let mut outer = PathBuf::new();
+    for part in PARTS {
+        let of_image = |other: &Package| {
+            other.name == format!("{part}{release}") && other.version == package.version
+        };
+        if let Some(found) = root.packages(part)?.iter().find(|other| of_image(other)) {
+            let deb = root.download(found, partial.path(), progress)?;
+            outer = unpack::deb(&deb, partial.path())?;
+        }
+    }
     let inner = partial.path().join("whole");
     std::fs::create_dir(&inner)?;
     for (from, to) in [

@@ -44,6 +44,8 @@ pub struct Candidate {
     pub dying: bool,
     /// hotsetd has just killed the process, be it still there or not.
     pub fallen: bool,
+    /// The same, and a storm with it.
+    pub fell_in_storm: bool,
 }
 
 impl Candidate {

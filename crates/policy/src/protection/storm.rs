@@ -2,10 +2,12 @@
 //!
 //! A storm is eight or more processes that are young or growing and belong together. Who has just been killed counts
 //! among the eight: a parent may replace each child that is killed, so that there are never eight at once. Together
-//! they are at least as large as any other process, and larger than [`CULPRIT`] times the growth of any other. What belongs together is looked for in
-//! three ways, the narrowest first: a user's processes of one session and name, those of one cgroup, and all of
-//! the user's. setsid(2), another name or another cgroup for each child only lead from one way to the next. Who
-//! belongs to eight in one way is not looked at in the next: it hides nothing.
+//! they are at least as large as any other process, unless the same storm was killed a moment ago. They are larger than
+//! [`CULPRIT`] times the growth of any other.
+//!
+//! What belongs together is looked for in three ways, the narrowest first: a user's processes of one session and name,
+//! those of one cgroup, and all of the user's. setsid(2), another name or another cgroup for each child only lead from
+//! one way to the next. Who belongs to eight in one way is not looked at in the next: it hides nothing.
 pub use crate::protection::candidate::Bond;
 use crate::protection::candidate::{Candidate, Eligibility};
 
@@ -56,6 +58,12 @@ impl Storm {
         }
     }
 
+    /// Whether hotsetd has just killed `one` with a storm, which is now back.
+    fn is_back_with(&self, one: &Candidate) -> bool {
+        let alike = self.bond.key(one) == self.bond.key(&self.head);
+        one.fell_in_storm && alike && one.bond == Some(self.bond)
+    }
+
     /// Whether `one` starts the others.
     #[must_use]
     pub fn is_parent(&self, one: &Candidate) -> bool {
@@ -84,7 +92,9 @@ pub(crate) fn find(
         };
         let others = candidates.iter().filter(|one| !storm.has(one));
         let fastest = others.map(|one| one.growth).max().unwrap_or(0);
-        if pages >= least && pages >= largest.worth() && pages > CULPRIT * fastest {
+        let large =
+            pages >= largest.worth() || candidates.iter().any(|one| storm.is_back_with(one));
+        if pages >= least && large && pages > CULPRIT * fastest {
             return Some(storm);
         }
     }

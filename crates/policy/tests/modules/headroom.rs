@@ -147,7 +147,7 @@ fn the_cap_leaves_room_where_file_pages_are_few() {
     let mut gaps = |file: u64| {
         machine.nodes[0].file = file;
         machine.nodes[0].free = 20_000;
-        machine.after(1.0);
+        machine.after(60.0);
         2 * 100 * u64::from(machine.decision.summary.free_pages.cap)
     };
     // Of the 1,000,000 managed pages 4,000 are min.
@@ -165,36 +165,34 @@ fn after_thirty_bursts() -> TestMachine {
     machine
 }
 
-/// Where a program takes most of memory, the gap follows at once.
+/// Where a program takes most of memory, the gap follows.
 #[test]
-fn a_gap_that_became_too_large_is_lowered_at_once() {
+fn a_gap_that_became_too_large_is_lowered_in_seconds() {
     let mut machine = after_thirty_bursts();
     let before = machine.wsf();
     machine.nodes[0].file = 60_000;
     machine.nodes[0].free = 10_000;
-    machine.after(1.0);
+    for _ in 0..10 {
+        machine.after(1.0);
+    }
     let cap = machine.decision.summary.free_pages.cap;
     assert!(cap < before / 2, "{before} {cap}");
     assert!(machine.wsf() <= cap.max(10), "{} {cap}", machine.wsf());
 }
 
-/// Where memory is short for a moment, as while a program starts, the gap is back right after it.
+/// Each kill frees pages, which the next hog takes.
 #[test]
-fn the_gap_comes_back_with_the_pages_that_can_become_free() {
-    let mut machine = machine();
-    machine.decide();
-    for _ in 0..30 {
-        machine.burst();
-    }
-    let before = machine.wsf();
-    let mut factor = |file| {
-        machine.nodes[0].file = file;
+fn the_gap_does_not_follow_memory_that_is_short_again_and_again() {
+    let mut machine = after_thirty_bursts();
+    let mut writes = 0;
+    for round in 0..80 {
+        let before = machine.wsf();
+        machine.nodes[0].file = [60_000, 900_000][round % 2];
         machine.nodes[0].free = 10_000;
         machine.after(0.25);
-        machine.wsf()
-    };
-    assert!(factor(60_000) < before / 2);
-    assert_eq!(factor(900_000), before);
+        writes += u32::from(machine.wsf() != before);
+    }
+    assert!(writes <= 2, "{writes} writes in 20 s");
 }
 
 /// On a small machine a burst is no smaller.

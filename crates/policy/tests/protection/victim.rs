@@ -275,6 +275,36 @@ fn children_that_are_killed_one_by_one_are_a_storm_with_their_parent() {
     assert_eq!(chosen(&list), Some(10));
 }
 
+/// Its first processes hold less than a service does.
+#[test]
+fn a_storm_that_was_just_killed_need_not_be_large_to_be_killed_again() {
+    let storm = |fallen, fell_in_storm| {
+        let mut list = vec![one(10, "service", 30)];
+        list[0].uid = 0;
+        for pid in 100..110 {
+            let session = pid;
+            let growth = 1 << 8;
+            list.push(Candidate {
+                session,
+                growth,
+                ..one(pid, "hog", 1)
+            });
+        }
+        list.push(Candidate {
+            memory: 0,
+            dying: true,
+            fallen,
+            fell_in_storm,
+            ..one(90, "hog", 1)
+        });
+        list
+    };
+    assert_eq!(chosen(&storm(false, false)), Some(10));
+    // A single hog was killed.
+    assert_eq!(chosen(&storm(true, false)), Some(10));
+    assert!(matches!(choice(&storm(true, true)), Choice::Storm(_)));
+}
+
 #[test]
 fn thirty_thousand_processes_are_judged_without_comparing_each_with_each() {
     let list: Vec<_> = (1000..31_000)

@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! ordinary = managed - huge
-//! usable   = min(file + free - min, ordinary)
+//! usable   = min(file + free - min, ordinary), averaged over 5 s
 //! gaps     = min(USABLE_SHARE_MOST * usable, max(ORDINARY_SHARE * ordinary, min(USABLE_SHARE * usable, SMALL)))
 //! factor   = 10000 * gaps / 2 / managed
 //! ```
 //!
 //! Where the administrator has set the bound of the factor, gaps is `USABLE_SHARE_MOST * usable`.
-use crate::{Config, Machine, Observation};
+use crate::{Config, Machine, NodeObservation, Observation};
 
 /// The share of all pages but huge ones that may stand free: as free pages they are no cache. It is the share that
 /// vm.watermark_scale_factor = 200 keeps free.
@@ -25,8 +25,40 @@ const SMALL: f64 = (16 << 20) as f64;
 /// The largest share of the pages that can become free in any case: they are other programs' cache.
 const USABLE_SHARE_MOST: f64 = 0.25;
 
+/// Seconds over which the pages that can become free are averaged. A program that starts, or ends, takes or leaves many
+/// for a moment.
+const USABLE_S: f64 = 5.0;
+
+/// The pages of a node that can become free.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usable {
+    /// Time and pages at the last sample.
+    last: Option<(f64, f64)>,
+}
+
+impl Usable {
+    /// Takes a sample.
+    pub fn observe(&mut self, now_s: f64, node: &NodeObservation) {
+        let movable = (node.file + node.free).saturating_sub(node.watermarks.min) as f64;
+        let ordinary = node.managed.saturating_sub(node.huge) as f64;
+        let now = movable.min(ordinary);
+        let (then_s, before) = self.last.unwrap_or((now_s, now));
+        let weight = ((then_s - now_s).min(0.0) / USABLE_S).exp();
+        self.last = Some((now_s, before * weight + now * (1.0 - weight)));
+    }
+
+    fn pages(&self) -> f64 {
+        self.last.map_or(0.0, |(_, pages)| pages)
+    }
+}
+
 /// The highest factor by the kernel, the configuration and the pages of each node.
-pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
+pub(crate) fn highest<'s>(
+    seen: &'s Observation,
+    config: &Config,
+    machine: &Machine,
+    usable: impl Fn(&'s NodeObservation) -> Usable,
+) -> u32 {
     let configured = config.watermark_scale_factor_max;
     let mut cap = machine
         .watermark_scale_factor_max
@@ -37,9 +69,8 @@ pub fn highest(seen: &Observation, config: &Config, machine: &Machine) -> u32 {
         cap = cap.min((pages / managed.max(1) as f64 * 10_000.0) as u32);
     }
     for node in seen.nodes {
-        let movable = (node.file + node.free).saturating_sub(node.watermarks.min) as f64;
         let ordinary = node.managed.saturating_sub(node.huge) as f64;
-        let usable = movable.min(ordinary);
+        let usable = usable(node).pages();
         let most = usable * USABLE_SHARE_MOST;
         let small = SMALL / machine.page_size as f64 * node.managed as f64 / managed.max(1) as f64;
         let gaps = match configured {

@@ -3,7 +3,7 @@
 //! Drawdowns of the past size vm.watermark_scale_factor, so that kswapd starts early enough. The slope of
 //! demand sets the time of the next sample, and the pages to hold above low. docs/design/predict.md has
 //! the algorithm in full.
-use super::ceiling;
+use super::ceiling::{self, Usable};
 use super::gap::gap;
 use crate::modules::delta::Delta;
 use crate::modules::free_pages::node::{Node, Shared};
@@ -76,6 +76,7 @@ pub(crate) struct FreePages {
     level: Level,
     nodes: Vec<Node>,
     depths: Vec<BlockMaxima>,
+    usable: Vec<Usable>,
     last_burst_s: Option<f64>,
     knob: Knob,
     /// The most pages a second that kswapd was measured to free.
@@ -94,6 +95,7 @@ impl FreePages {
             depths: (0..slots)
                 .map(|_| BlockMaxima::new(BLOCK_S, HALF_LIFE_S))
                 .collect(),
+            usable: vec![Usable::default(); slots],
             last_burst_s: None,
             knob: Knob::default(),
             capacity: 0.0,
@@ -159,6 +161,7 @@ impl FreePages {
                 (_, true) => node.managed as f64 / below as f64,
                 (_, false) => 0.0,
             };
+            self.usable[slot].observe(seen.now_s, node);
             let tracked = &mut self.nodes[slot];
             let stolen = tracked
                 .stolen_since(node.stolen)
@@ -214,7 +217,11 @@ impl FreePages {
             deepest = deepest.max(gap);
             wanted = wanted.max(gap / node.managed.max(1) as f64 * 10_000.0);
         }
-        let cap = ceiling::highest(seen, config, machine);
+        let usable = |node: &NodeObservation| {
+            let slot = self.find(node.id);
+            slot.map_or(Usable::default(), |slot| self.usable[slot])
+        };
+        let cap = ceiling::highest(seen, config, machine, usable);
         let wanted = (wanted.ceil() as u32)
             .clamp(self.knob.floor().min(cap), cap)
             .max(self.knob.floor());

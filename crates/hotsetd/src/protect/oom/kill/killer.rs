@@ -134,7 +134,12 @@ impl Killer {
                     self.signals.release(copy);
                 }
                 if !self.dry_run {
-                    self.processes.remember_killed(&head, now_s);
+                    let fell_in_storm = storm.is_some();
+                    let fallen = Candidate {
+                        fell_in_storm,
+                        ..head
+                    };
+                    self.processes.remember_killed(&fallen, now_s);
                 }
                 self.wait_for(Dying::new(&head, pidfd, victim.asked, now_s));
                 Killed::Done(victim)

@@ -163,7 +163,9 @@ impl Processes {
         for (one, _) in &self.fallen {
             let same = |other: &&mut Candidate| (other.pid, other.start) == (one.pid, one.start);
             match self.list.iter_mut().find(same) {
-                Some(there) => there.fallen = true,
+                Some(there) => {
+                    (there.fallen, there.fell_in_storm) = (true, one.fell_in_storm);
+                }
                 None => self.list.push(Candidate {
                     memory: 0,
                     growth: 0,
