@@ -118,7 +118,7 @@ fn the_cap_follows_huge_pages_down_and_up() {
         machine.nodes[0].huge = huge;
         machine.nodes[0].file = (1_000_000 - huge) / 2;
         machine.nodes[0].free = 20_000;
-        machine.after(1.0);
+        machine.after(60.0);
         machine.decision.summary.free_pages.cap
     };
     let before = cap(&mut machine, 0);
@@ -140,7 +140,7 @@ fn the_cap_follows_huge_pages_down_and_up() {
     assert_eq!(cap(&mut machine, 0), before);
 }
 
-/// Free pages are no cache: at most 4% of memory stands free, and a quarter of what can become free.
+/// Free pages are no cache: at most 4% of memory stands free, and 8% of what can become free.
 #[test]
 fn the_cap_leaves_room_where_file_pages_are_few() {
     let mut machine = machine();
@@ -152,8 +152,8 @@ fn the_cap_leaves_room_where_file_pages_are_few() {
     };
     // Of the 1,000,000 managed pages 4,000 are min.
     assert_eq!(gaps(984_000), 40_000);
-    assert_eq!(gaps(184_000), 40_000);
-    assert_eq!(gaps(64_000), 20_000);
+    assert_eq!(gaps(184_000), 16_000);
+    assert_eq!(gaps(64_000), 6_400);
 }
 
 fn after_thirty_bursts() -> TestMachine {

@@ -6,7 +6,7 @@
 //! ```text
 //! ordinary = managed - huge
 //! usable   = min(file + free - min, ordinary), averaged over 5 s
-//! gaps     = min(USABLE_SHARE_MOST * usable, max(ORDINARY_SHARE * ordinary, min(USABLE_SHARE * usable, SMALL)))
+//! gaps     = min(USABLE_SHARE * usable, max(ORDINARY_SHARE * ordinary, SMALL))
 //! factor   = 10000 * gaps / 2 / managed
 //! ```
 //!
@@ -16,13 +16,12 @@ use crate::{Config, Machine, NodeObservation, Observation};
 /// The share of all pages but huge ones that may stand free: as free pages they are no cache. It is the share that
 /// vm.watermark_scale_factor = 200 keeps free.
 const ORDINARY_SHARE: f64 = 0.04;
-/// The share of the pages that can become free that may stand free on a small machine, where bursts are no smaller.
-/// In a guest of 256 MiB 7% left twice as many stalls, and 9% cost the page cache 3% of its hits
-/// (docs/design/predict.md).
+/// The share of the pages that can become free that may stand free. In a guest of 256 MiB 7% left twice as many stalls,
+/// and 9% cost the page cache 3% of its hits (docs/design/predict.md).
 const USABLE_SHARE: f64 = 0.08;
-/// Bytes of that, at most: that share of the guest.
+/// Bytes that may stand free on a small machine, where bursts are no smaller: [`USABLE_SHARE`] of that guest.
 const SMALL: f64 = (16 << 20) as f64;
-/// The largest share of the pages that can become free in any case: they are other programs' cache.
+/// The share of the pages that can become free where the administrator has set a bound: the rest is other programs' cache.
 const USABLE_SHARE_MOST: f64 = 0.25;
 
 /// Seconds over which the pages that can become free are averaged. A program that starts, or ends, takes or leaves many
@@ -69,13 +68,15 @@ pub(crate) fn highest<'s>(
         cap = cap.min((pages / managed.max(1) as f64 * 10_000.0) as u32);
     }
     for node in seen.nodes {
-        let ordinary = node.managed.saturating_sub(node.huge) as f64;
         let usable = usable(node).pages();
-        let most = usable * USABLE_SHARE_MOST;
-        let small = SMALL / machine.page_size as f64 * node.managed as f64 / managed.max(1) as f64;
         let gaps = match configured {
-            Some(_) => most,
-            None => most.min((ordinary * ORDINARY_SHARE).max((usable * USABLE_SHARE).min(small))),
+            Some(_) => usable * USABLE_SHARE_MOST,
+            None => {
+                let ordinary = node.managed.saturating_sub(node.huge) as f64;
+                let of_machine = node.managed as f64 / managed.max(1) as f64;
+                let small = SMALL / machine.page_size as f64 * of_machine;
+                (usable * USABLE_SHARE).min((ordinary * ORDINARY_SHARE).max(small))
+            }
         };
         let gap = gaps / 2.0;
         cap = cap.min((gap / node.managed.max(1) as f64 * 10_000.0) as u32);
