@@ -118,15 +118,18 @@ pub fn fetch(cache: &Cache, wanted: &Fetch, progress: &mut Progress) -> Result<D
     }
     let inner = partial.path().join("whole");
     std::fs::create_dir(&inner)?;
-    for (from, to) in [
-        (format!("boot/vmlinuz-{release}"), "vmlinuz"),
-        (format!("boot/config-{release}"), "config"),
-        (format!("boot/System.map-{release}"), "System.map"),
-        (modules_in(&outer, &release)?, "modules"),
-    ] {
-        std::fs::rename(outer.join(&from), inner.join(to))
-            .with_context(|| format!("{} has no {from}", package.name))?;
+    let modules = modules_in(&outer, &release)?;
+    for name in ["vmlinuz", "config", "System.map"] {
+        // Kernels in parts keep their image among the modules.
+        let places = [
+            format!("boot/{name}-{release}"),
+            format!("{modules}/{name}"),
+        ];
+        let from = places.iter().find(|place| outer.join(place).is_file());
+        let from = from.with_context(|| format!("{} has no {name}", package.name))?;
+        std::fs::rename(outer.join(from), inner.join(name))?;
     }
+    std::fs::rename(outer.join(&modules), inner.join("modules"))?;
     let note = Note {
         package: package.name,
         version: package.version,
