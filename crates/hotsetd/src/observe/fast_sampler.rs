@@ -112,6 +112,16 @@ impl FastSampler {
 mod tests {
     use super::*;
 
+    #[test]
+    fn before_4_20_pages_that_come_back_soon_stand_for_those_of_the_working_set() {
+        for (kernel, restores) in [("4.18", 740), ("5.15-sparse-nodes", 5_820)] {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/kernfs");
+            let mut fast = FastSampler::new(&root.join(kernel), Clock::System);
+            let found = fast.sample(true, 0, |seen| seen.file_restores);
+            assert_eq!(found, Some(restores), "{kernel}");
+        }
+    }
+
     /// A machine of 24 GB. When its programs can have no page, 97 MB are still free: more than high.
     #[test]
     fn pages_that_lower_zones_keep_are_not_free() {

@@ -107,6 +107,42 @@ fn pages_of_no_working_set_are_a_reason_to_kill_and_none_to_steer() {
     assert!(last.clean > 20_000, "{}", last.clean);
 }
 
+/// Quick snapshots may cost what they like only where a kill may be due.
+#[test]
+fn a_shortage_is_pressing_within_seconds_of_the_end_or_a_minute_with_a_hard_floor() {
+    let pressing = |hard: bool, ends_s: f64| {
+        let floors = match hard {
+            true => super::snapshots::hard(),
+            false => Config::default().floors,
+        };
+        let config = Config {
+            floors,
+            ..Config::default()
+        };
+        let mut protect = Protect::new(config, PAGE);
+        let mut pressing = false;
+        for tick in 0..2000 {
+            let now_s = f64::from(tick) * TICK_S;
+            // The same share of what is left goes in each second, below the floor from the second one on.
+            let file = 100_000.0 * (-now_s / ends_s).exp();
+            let nodes = [NodeSnapshot {
+                free: 4_500,
+                file: file as u64,
+                ..node()
+            }];
+            let mut seen = snapshot(&nodes);
+            seen.now_s = now_s;
+            again(&mut seen, reads_again(now_s));
+            pressing = protect.decide(&seen).pressing;
+        }
+        pressing
+    };
+    assert!(!pressing(false, 30.0), "half a minute is left");
+    assert!(pressing(true, 30.0), "the hard floor's minute");
+    assert!(pressing(false, 4.0));
+    assert!(!pressing(true, 200.0));
+}
+
 /// Swap is full, or there is none, and the learned floor is broken for good.
 #[test]
 fn a_healthy_machine_past_its_soft_floor_loses_nobody() {

@@ -8,6 +8,7 @@ mod read_process;
 use super::oom_group;
 use super::rules::Rules;
 use crate::os::fixed_string::Text;
+use kernfs::meminfo::Meminfo;
 use policy::victim::{share_out, Candidate, Eligibility};
 use read_process::{number, Reader, NO_MEMORY};
 use rustix::fs::{Mode, OFlags, RawDir};
@@ -96,6 +97,7 @@ impl Processes {
                 cgroups: root.join("sys/fs/cgroup"),
                 page_kib: (page_size / 1024).max(1),
                 rules,
+                meminfo: Meminfo::default(),
                 text: vec![0; 8192],
             },
             own: std::process::id() as i32,

@@ -4,6 +4,7 @@
 //! `oom_score_adj` and `cgroup`. `statm` costs half of `status`, and shows whether there is anything new in it.
 use crate::os::fixed_string::Text;
 use crate::protect::oom::rules::{Owner, Rules};
+use kernfs::meminfo::Meminfo;
 use policy::victim::{Candidate, Eligibility};
 use random::fnv1a;
 use rustix::fd::OwnedFd;
@@ -18,6 +19,7 @@ pub(super) struct Reader {
     pub cgroups: PathBuf,
     pub page_kib: u64,
     pub rules: Rules,
+    pub meminfo: Meminfo,
     /// The text of a file passes through it.
     pub text: Vec<u8>,
 }
@@ -63,20 +65,13 @@ impl Reader {
 
     /// Pages of swap that are in use, and not in memory as well.
     pub fn swap_in_use(&mut self) -> Option<u64> {
-        let file = rustix::fs::openat(
-            &self.proc,
-            "meminfo",
-            OFlags::RDONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        );
-        let length = rustix::io::read(file.ok()?, &mut *self.text).ok()?;
-        let text = std::str::from_utf8(&self.text[..length]).ok()?;
-        let kib = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-            line.split_ascii_whitespace().next()?.parse::<u64>().ok()
-        };
-        let free = kib("SwapFree:")? + kib("SwapCached:")?;
-        Some(kib("SwapTotal:")?.saturating_sub(free) / self.page_kib)
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.proc, "meminfo", flags, Mode::empty()).ok()?;
+        let length = rustix::io::read(file, &mut *self.text).ok()?;
+        self.meminfo.parse(&self.text[..length]).ok()?;
+        let meminfo = &self.meminfo;
+        let free = meminfo.swap_free()? + meminfo.swap_cached()?;
+        Some(meminfo.swap_total()?.saturating_sub(free) / self.page_kib)
     }
 
     /// The path of the process's cgroup (v2); empty where it has none.

@@ -172,7 +172,8 @@ fn shared_memory_in_swap_counts() {
     assert_eq!(fixture.sizes(0.0, 0), [32_000, 11_000]);
     let meminfo = |free: u64| {
         format!(
-            "MemTotal: 256000 kB\nSwapCached: 1000 kB\nSwapTotal: 65000 kB\nSwapFree: {free} kB\n"
+            "MemTotal: 256000 kB\nMemFree: 9000 kB\nSwapCached: 1000 kB\nSwapTotal: 65000 kB\n\
+             SwapFree: {free} kB\nSUnreclaim: 1000 kB\n"
         )
     };
     fixture.write("meminfo", &meminfo(62_000));
