@@ -2,6 +2,7 @@
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
+mod doctor;
 mod kernel;
 mod lab;
 mod manual;
@@ -28,6 +29,8 @@ struct Cli {
 enum Command {
     /// Print the completions of a shell
     Completions(manual::CompletionsArgs),
+    /// Say what this machine allows hotset, what would be better, and the command for it
+    Doctor(doctor::DoctorArgs),
     /// Fetch, build and check the kernels that the lab boots
     #[command(subcommand)]
     Kernel(kernel::Command),
@@ -95,6 +98,7 @@ fn complete_command() -> clap::Command {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Completions(args) => manual::completions(&args, complete_command()),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Manual(args) => manual::write(&args, complete_command()),

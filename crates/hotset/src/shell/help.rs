@@ -20,6 +20,10 @@ const ANSWERS: &[(&str, &str)] = &[
     ("kernel check", "a check failed"),
     ("sim validate", "the error is above --at-most"),
     ("status", "no daemon answers"),
+    (
+        "doctor",
+        "something is wrong: it can freeze or stop the machine",
+    ),
 ];
 
 /// Completes the commands that have no commands below them: their help ends with the exit statuses, and their

@@ -17,7 +17,7 @@ pub use help::{completed, shown};
 pub use json::{JSON, JSON_LINES, JSON_SUMMARY};
 pub use old_names::renamed;
 pub use outputs::{folder, page, svg, Force};
-pub use print::{error, flush, is_verbose, note, print, verbose};
+pub use print::{error, flush, is_verbose, note, print, verbose, write_wrapped, COLUMNS};
 pub use versions::{document, line, schema};
 
 /// Prints to standard output. The value is a `Result`: standard output may be full.

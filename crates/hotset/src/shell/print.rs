@@ -1,10 +1,13 @@
-//! Text for standard output and standard error.
+//! Text for standard output and standard error, in lines that fit a terminal.
 use super::jargon::without_types;
 use anyhow::{Context, Result};
 use names::escaped;
-use std::fmt::Arguments;
+use std::fmt::{self, Arguments, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Columns of a terminal that has its usual size.
+pub const COLUMNS: usize = 80;
 
 static VERBOSE: AtomicBool = AtomicBool::new(false);
 
@@ -66,6 +69,27 @@ fn plain(text: &str) -> String {
         left.replace_range(at..=at + end, "");
     }
     left
+}
+
+/// Writes a text in lines of at most [`COLUMNS`], each after `indent`. A word that is longer stands
+/// alone. An empty text gives no line.
+pub fn write_wrapped(to: &mut String, indent: &str, text: &str) -> fmt::Result {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let width = indent.len() + line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && width > COLUMNS {
+            writeln!(to, "{indent}{line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    match line.is_empty() {
+        true => Ok(()),
+        false => writeln!(to, "{indent}{line}"),
+    }
 }
 
 #[cfg(test)]

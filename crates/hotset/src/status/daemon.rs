@@ -1,6 +1,7 @@
 //! The status as text for a person.
-use super::format::{span, time_of_day, write_wrapped};
+use super::format::{span, time_of_day};
 use super::protection;
+use crate::shell::write_wrapped;
 use status::{Action, Counts, FreePages, Knob, Node, Rates, Status};
 use std::fmt::{Result, Write};
 use units::format_bytes;

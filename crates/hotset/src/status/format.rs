@@ -1,8 +1,5 @@
-//! Spans of time, times of day, wrapped text. Sizes are formatted by crate `units`.
-use std::fmt::Write;
-
-/// Columns of a terminal that has its usual size.
-const COLUMNS: usize = 80;
+//! Spans of time, times of day, shortened paths. Sizes are formatted by crate `units`.
+use crate::shell::COLUMNS;
 
 /// A span of time in its two largest units; `?`: unknown.
 pub fn span(seconds: Option<f64>) -> String {
@@ -39,27 +36,6 @@ pub fn fitted(path: &str, others: usize) -> String {
             format!("...{end}")
         }
         false => path.to_owned(),
-    }
-}
-
-/// Writes a text in lines of at most [`COLUMNS`], each after `indent`. A word that is longer stands
-/// alone. An empty text gives no line.
-pub fn write_wrapped(to: &mut String, indent: &str, text: &str) -> std::fmt::Result {
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let width = indent.len() + line.chars().count() + 1 + word.chars().count();
-        if !line.is_empty() && width > COLUMNS {
-            writeln!(to, "{indent}{line}")?;
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    match line.is_empty() {
-        true => Ok(()),
-        false => writeln!(to, "{indent}{line}"),
     }
 }
 
