@@ -7,6 +7,7 @@ PREFIX ?= /usr
 SYSCONFDIR ?= /etc
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 MANDIR ?= $(PREFIX)/share/man
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 DOCDIR ?= $(PREFIX)/share/doc/hotset
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
@@ -54,6 +55,7 @@ install:
 	sed $(PLACES) dist/systemd/hotsetd.service > $(DESTDIR)$(UNITDIR)/hotsetd.service
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
 	install -D -m 644 dist/dbus-1/hotset.conf $(DESTDIR)$(DBUSDIR)/hotset.conf
+	install -D -m 644 dist/sysusers.d/hotset.conf $(DESTDIR)$(SYSUSERSDIR)/hotset.conf
 # Not where systemd looks for drop-ins: they are off until the administrator links them there.
 	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd
 	for file in lock_mb.conf metrics.conf; do \
@@ -68,7 +70,7 @@ uninstall:
 	rm -f $(DESTDIR)$(MANDIR)/man8/hotsetd.8 $(DESTDIR)$(MANDIR)/man5/hotsetd.conf.5
 	rm -f $(DESTDIR)$(MANDIR)/man1/hotset.1 $(DESTDIR)$(MANDIR)/man1/hotset-*.1
 	rm -f $(DESTDIR)$(BASHDIR)/hotset $(DESTDIR)$(ZSHDIR)/_hotset $(DESTDIR)$(FISHDIR)/hotset.fish
-	rm -f $(DESTDIR)$(UNITDIR)/hotsetd.service $(DESTDIR)$(DBUSDIR)/hotset.conf
+	rm -f $(DESTDIR)$(UNITDIR)/hotsetd.service $(DESTDIR)$(DBUSDIR)/hotset.conf $(DESTDIR)$(SYSUSERSDIR)/hotset.conf
 # A configuration that was changed stays.
 	if cmp -s dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; then \
 		rm $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; fi
