@@ -93,6 +93,15 @@ fn without_a_daemon_it_ends_with_1_and_names_the_remedy() {
             assert!(err(&done).contains(part), "{}", err(&done));
         }
         assert!(!err(&done).contains("os error"), "{}", err(&done));
+        let text = String::from_utf8(done.stdout).unwrap();
+        assert!(text.contains("watermarks "), "{text}");
+        let done = status(&place, &["--json"]);
+        let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(found["schema"], "hotset.machine.1");
+        assert!(
+            found["nodes"][0]["free_pages"].as_u64() > Some(0),
+            "{found}"
+        );
         drop(UnixListener::bind(&place));
     }
 }

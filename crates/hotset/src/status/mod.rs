@@ -2,12 +2,14 @@
 mod answer;
 mod daemon;
 mod format;
+mod machine;
 mod protection;
 mod watch;
 
 use crate::shell::{self, usage};
 use anyhow::{anyhow, Context, Result};
 use clap::Args;
+use kernfs::Root;
 use names::{io_error, shown};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
@@ -21,10 +23,13 @@ const NO_DAEMON: u8 = 1;
 const NO_READER: u8 = 141;
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    after_help = "Where no daemon runs, it shows what the machine says by itself, and ends with 1.\n\n\
+    Examples:\n  \
     hotset status\n  \
     hotset status --watch\n  \
-    hotset status --json | jq '.nodes[].time_to_low_s'")]
+    hotset status --json | jq '.nodes[].time_to_low_s'"
+)]
 pub struct StatusArgs {
     #[arg(long, help = shell::JSON_LINES)]
     json: bool,
@@ -46,11 +51,18 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
     let screen = person && can_clear();
     shell::verbose(format!("socket: {}", shown(&args.socket)));
     let mut watch = Watch::start(person).context("the terminal cannot be set up for --watch")?;
+    let mut answered = false;
     loop {
         let document = match answer::ask(&args.socket) {
             Ok(document) => document,
-            Err(error) => return unanswered(args, &error),
+            Err(error) => {
+                if !answered && is_absent(&error) {
+                    show_machine(args)?;
+                }
+                return unanswered(args, &error);
+            }
         };
+        answered = true;
         let status = answer::parse(&document).map_err(|why| not_a_status(args, &why))?;
         if screen {
             // Not by `shell`: NO_COLOR is about colours, and a screen is cleared all the same.
@@ -76,6 +88,23 @@ pub fn run(args: &StatusArgs) -> Result<ExitCode> {
             shell::print(format_args!("\n"))?;
         }
     }
+}
+
+/// Whether no daemon runs.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused
+    )
+}
+
+fn show_machine(args: &StatusArgs) -> Result<()> {
+    let look = machine::Look::at(&Root::default());
+    match args.json {
+        true => shell::print(format_args!("{}\n", look.json()?))?,
+        false => shell::print(format_args!("{}\n", look.text()))?,
+    }
+    shell::flush()
 }
 
 /// The interval of `--watch`.
@@ -105,7 +134,7 @@ fn not_a_status(args: &StatusArgs, why: &str) -> anyhow::Error {
 fn unanswered(args: &StatusArgs, error: &io::Error) -> Result<ExitCode> {
     let (place, cause) = (shown(&args.socket), io_error(error));
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+        _ if is_absent(error) => {
             shell::error(format!(
                 "{place}: no daemon answers: {cause}; to start it: systemctl start hotsetd"
             ));
