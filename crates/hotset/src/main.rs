@@ -12,6 +12,7 @@ mod replay;
 mod shell;
 mod sim;
 mod status;
+mod top;
 mod trace;
 mod trial;
 
@@ -49,6 +50,8 @@ enum Command {
     Sim(sim::Command),
     /// Show the daemon's measurements, forecasts and actions, with reasons
     Status(status::StatusArgs),
+    /// Watch memory on the whole screen: free, forecast, reclaim, floors, cgroups, events
+    Top(top::TopArgs),
     /// Describe, convert and generate request traces
     #[command(subcommand)]
     Trace(trace::Command),
@@ -106,6 +109,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Replay(args) => replay::run(&args),
         Command::Sim(command) => sim::run(command),
         Command::Status(args) => status::run(&args),
+        Command::Top(args) => top::run(&args),
         Command::Trace(command) => trace::run(command),
         Command::Trial(args) => trial::run(&args),
         Command::TrialKeeper(args) => trial::keeper(&args),

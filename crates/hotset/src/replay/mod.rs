@@ -170,7 +170,7 @@ fn triggers(pressure: Pressure, now_us: u64, before_us: u64) -> bool {
 }
 
 /// The abilities of the recorded machine, by its first sample.
-fn machine(record: &Record) -> Machine {
+pub fn machine(record: &Record) -> Machine {
     let found = record.machine.as_ref();
     let default = Machine::default();
     let most = |lens: &mut dyn Iterator<Item = usize>| lens.max().unwrap_or(0);
@@ -191,7 +191,7 @@ fn machine(record: &Record) -> Machine {
 }
 
 /// Decides on one sample.
-fn decide(policy: &mut Policy, sample: &Sample, decision: &mut Decision) {
+pub fn decide(policy: &mut Policy, sample: &Sample, decision: &mut Decision) {
     let nodes: Vec<NodeObservation> = sample.nodes.iter().map(observe::node).collect();
     policy.observe(&observe::observation(sample, &nodes), decision);
 }

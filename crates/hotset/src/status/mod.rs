@@ -1,7 +1,7 @@
 //! `hotset status`: the daemon's measurements, forecasts and actions, with reasons.
-mod answer;
+pub mod answer;
 mod daemon;
-mod format;
+pub mod format;
 mod machine;
 mod protection;
 mod watch;

@@ -1,6 +1,7 @@
 //! `hotset` with programs of the system that not every machine has.
-#[path = "common/signals.rs"]
+#[path = "../common/signals.rs"]
 mod signals;
+mod top;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

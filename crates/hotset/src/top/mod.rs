@@ -1,0 +1,145 @@
+//! `hotset top`: memory as it is, as it was, and as it is forecast.
+mod app;
+mod cgroups;
+mod moment;
+mod source;
+mod view;
+
+use crate::shell::usage;
+use anyhow::{Context, Result};
+use app::App;
+use clap::{Args, ValueHint};
+use kernfs::Root;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::DefaultTerminal;
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::low_level::emulate_default_handler;
+use source::Live;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use view::Palette;
+
+#[derive(Args)]
+#[command(
+    after_help = "Without a daemon, and in a recording, it shows what hotsetd would do. The last hour can be \
+    looked back on.\n\n\
+    Keys: left and right move in time, PgUp and PgDn by 60 samples, Home to the first, End to the newest. \
+    Up and down choose an event, Enter explains it. Space holds. q quits.\n\n\
+    Examples:\n  \
+    hotset top\n  \
+    hotset top evening.jsonl.zst"
+)]
+pub struct TopArgs {
+    /// A file of `hotset record` to look at, in place of this machine
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    recording: Option<PathBuf>,
+    /// Seconds from one look to the next, 0.1 to 60
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "1",
+        conflicts_with = "recording"
+    )]
+    interval: String,
+    /// The daemon's status socket
+    #[arg(long, value_name = "FILE", default_value = "/run/hotset/status.sock")]
+    socket: PathBuf,
+}
+
+/// Shows the screen until `q`.
+///
+/// # Errors
+/// There is no terminal, or the recording cannot be read.
+pub fn run(args: &TopArgs) -> Result<ExitCode> {
+    let interval = interval(&args.interval)?;
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        return Err(usage!(
+            "top needs a terminal; for a file or a pipe: hotset status --watch"
+        ));
+    }
+    let (mut app, mut live) = match &args.recording {
+        Some(path) => {
+            let (release, moments) = source::recorded(path)?;
+            let name = path.file_name().map(Path::new).unwrap_or(path);
+            let mut app = App::new(&release, Some(names::shown(name).to_string()));
+            moments.into_iter().for_each(|moment| app.push(moment));
+            (app, None)
+        }
+        None => {
+            let live = Live::new(Root::default(), &args.socket);
+            (App::new(live.release(), None), Some(live))
+        }
+    };
+    let colors = anstream::stdout().current_choice() != anstream::ColorChoice::Never;
+    let signal = signals().context("signals")?;
+    let mut terminal = ratatui::try_init().context("the terminal cannot be set up")?;
+    let done = watch(
+        &mut terminal,
+        &mut app,
+        live.as_mut(),
+        interval,
+        Palette { colors },
+        &signal,
+    );
+    ratatui::restore();
+    done?;
+    match signal.load(Ordering::Relaxed) {
+        0 => Ok(ExitCode::SUCCESS),
+        // The shell learns of the signal as if it had ended the program at once.
+        number => emulate_default_handler(number as i32)
+            .map(|()| ExitCode::SUCCESS)
+            .context("signals"),
+    }
+}
+
+fn interval(text: &str) -> Result<Duration> {
+    let seconds = text.parse::<f64>().ok();
+    let seconds = seconds.filter(|seconds| (0.1..=60.0).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| usage!("--interval: {text} is not 0.1 to 60 seconds"))
+}
+
+/// The number of the signal that asks the program to end; 0: none yet.
+fn signals() -> io::Result<Arc<AtomicUsize>> {
+    let seen = Arc::new(AtomicUsize::new(0));
+    for number in [SIGTERM, SIGHUP] {
+        signal_hook::flag::register_usize(number, Arc::clone(&seen), number as usize)?;
+    }
+    Ok(seen)
+}
+
+fn watch(
+    terminal: &mut DefaultTerminal,
+    app: &mut App,
+    mut live: Option<&mut Live>,
+    interval: Duration,
+    palette: Palette,
+    signal: &AtomicUsize,
+) -> Result<()> {
+    let mut due = Instant::now();
+    while !app.over && signal.load(Ordering::Relaxed) == 0 {
+        if let Some(live) = live.as_mut().filter(|_| due <= Instant::now()) {
+            app.push(live.look());
+            due = Instant::now() + interval;
+        }
+        terminal
+            .draw(|frame| view::draw(frame, app, palette))
+            .context("the terminal")?;
+        let wait = match live {
+            Some(_) => due.saturating_duration_since(Instant::now()),
+            None => Duration::from_secs(1),
+        };
+        if event::poll(wait).context("the terminal")? {
+            match event::read().context("the terminal")? {
+                Event::Key(key) if key.kind == KeyEventKind::Press => app.key(key),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
