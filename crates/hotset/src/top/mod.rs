@@ -12,7 +12,9 @@ use clap::{Args, ValueHint};
 use kernfs::Root;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::DefaultTerminal;
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use signal_hook::consts::SIGTERM;
 use signal_hook::low_level::emulate_default_handler;
 use source::Live;
 use std::io::{self, IsTerminal};
@@ -104,13 +106,24 @@ fn interval(text: &str) -> Result<Duration> {
         .ok_or_else(|| usage!("--interval: {text} is not 0.1 to 60 seconds"))
 }
 
-/// The number of the signal that asks the program to end; 0: none yet.
+/// The number of the signal that asks the program to end; 0: none yet. SIGHUP ends it at once: no terminal is left.
 fn signals() -> io::Result<Arc<AtomicUsize>> {
     let seen = Arc::new(AtomicUsize::new(0));
-    for number in [SIGTERM, SIGHUP] {
-        signal_hook::flag::register_usize(number, Arc::clone(&seen), number as usize)?;
-    }
+    signal_hook::flag::register_usize(SIGTERM, Arc::clone(&seen), SIGTERM as usize)?;
     Ok(seen)
+}
+
+/// Waits for a key. `false`: the terminal has gone. crossterm would wait for one without end, and without rest.
+fn waited(most: Duration) -> Result<bool> {
+    let input = io::stdin();
+    let mut wanted = [PollFd::new(&input, PollFlags::IN)];
+    let most = Timespec::try_from(most).map_err(io::Error::other)?;
+    match poll(&mut wanted, Some(&most)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(errno) => return Err(errno).context("the terminal"),
+    }
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    Ok(!wanted[0].revents().intersects(gone))
 }
 
 fn watch(
@@ -134,7 +147,10 @@ fn watch(
             Some(_) => due.saturating_duration_since(Instant::now()),
             None => Duration::from_secs(1),
         };
-        if event::poll(wait).context("the terminal")? {
+        if !waited(wait)? {
+            return Ok(());
+        }
+        while event::poll(Duration::ZERO).context("the terminal")? {
             match event::read().context("the terminal")? {
                 Event::Key(key) if key.kind == KeyEventKind::Press => app.key(key),
                 _ => {}

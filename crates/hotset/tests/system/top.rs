@@ -48,6 +48,15 @@ impl Terminal {
         String::from_utf8(self.tmux(&["capture-pane", "-p"]).stdout).unwrap()
     }
 
+    /// The process of hotset.
+    fn child(&self) -> i32 {
+        let panes = self.tmux(&["list-panes", "-F", "#{pane_pid}"]).stdout;
+        let shell = String::from_utf8(panes).unwrap();
+        let shell = shell.trim();
+        let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
+        children.unwrap().trim().parse().unwrap()
+    }
+
     /// Presses keys, and waits for a text.
     fn press(&self, keys: &[&str], text: &str) -> String {
         let mut line = vec!["send-keys"];
@@ -108,15 +117,25 @@ fn a_recording_is_scrolled_and_an_event_explained() {
 fn a_signal_gives_the_terminal_back() {
     let terminal = Terminal::start((80, 24), "--socket /nonexistent");
     terminal.press(&[], "Memory");
-    let panes = terminal.tmux(&["list-panes", "-F", "#{pane_pid}"]).stdout;
-    let shell = String::from_utf8(panes).unwrap();
-    let shell = shell.trim();
-    let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
-    let child = children.unwrap().trim().parse::<i32>().unwrap();
+    let child = terminal.child();
     // SAFETY: a signal to a process that this test has started.
     unsafe { libc::kill(child, libc::SIGTERM) };
     let screen = terminal.press(&[], "ended 143");
     assert!(!screen.contains("kswapd"), "{screen}");
+}
+
+#[test]
+#[ignore = "system: needs tmux"]
+fn a_terminal_that_goes_away_ends_it() {
+    let terminal = Terminal::start((80, 24), "--socket /nonexistent");
+    terminal.press(&[], "Memory");
+    let child = terminal.child();
+    terminal.tmux(&["kill-server"]);
+    until("hotset runs on", || {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ")
+            .is_none_or(|(_, rest)| rest.starts_with('Z'))
+    });
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! The state as OpenMetrics text, version 1.0. Made only when a client asks.
+//! The state in Prometheus' text format, version 0.0.4, which every collector reads. Made only when a client asks.
+//!
+//! Names follow Prometheus: bytes and seconds, `_total` for what only grows.
 use crate::telemetry::state::State;
 use std::fmt::Write;
 
@@ -11,13 +13,13 @@ impl Page {
         Page(String::with_capacity(8192))
     }
 
-    /// Begins a metric that has several values.
+    /// Begins a metric that has several values. The name of a counter ends with `_total`.
     pub fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a String cannot fail.
-        let _ = writeln!(self.0, "# TYPE {name} {kind}\n# HELP {name} {help}.");
+        let _ = writeln!(self.0, "# HELP {name} {help}.\n# TYPE {name} {kind}");
     }
 
-    /// One value. `name` has the labels, and of a counter the suffix `_total`.
+    /// One value. `name` has the labels.
     pub fn value(&mut self, name: &str, value: f64) {
         let _ = match value {
             value if value == f64::INFINITY => writeln!(self.0, "{name} +Inf"),
@@ -26,10 +28,11 @@ impl Page {
         };
     }
 
-    /// A counter without labels.
+    /// A counter without labels. `name` lacks the suffix `_total`.
     pub fn counter(&mut self, name: &str, help: &str, value: f64) {
-        self.head(name, "counter", help);
-        self.value(&format!("{name}_total"), value);
+        let name = format!("{name}_total");
+        self.head(&name, "counter", help);
+        self.value(&name, value);
     }
 
     /// A gauge without labels.
@@ -38,9 +41,8 @@ impl Page {
         self.value(name, value);
     }
 
-    /// The text with its end.
-    pub fn finish(mut self) -> String {
-        self.0.push_str("# EOF\n");
+    /// The text.
+    pub fn finish(self) -> String {
         self.0
     }
 }
@@ -51,8 +53,11 @@ impl Default for Page {
     }
 }
 
-/// Writes the daemon's own metrics. `cpu_s`: CPU seconds of the process.
-pub fn write(page: &mut Page, state: &State, dry_run: bool, cpu_s: f64) {
+/// Writes the daemon's own metrics. `cpu_s`: CPU seconds of the process; `page_size`: bytes.
+pub fn write(page: &mut Page, state: &State, dry_run: bool, cpu_s: f64, page_size: u64) {
+    page.head("hotset_build_info", "gauge", "1, with the daemon's version");
+    let version = env!("CARGO_PKG_VERSION");
+    page.value(&format!("hotset_build_info{{version=\"{version}\"}}"), 1.0);
     counts(page, state);
     page.counter("hotset_cpu_seconds", "CPU time of the daemon", cpu_s);
     page.gauge(
@@ -65,8 +70,9 @@ pub fn write(page: &mut Page, state: &State, dry_run: bool, cpu_s: f64) {
         "Sleep after the last sample, in seconds",
         state.next_sample_s,
     );
-    free_pages(page, state);
-    forecasts(page, state);
+    let page_size = page_size as f64;
+    free_pages(page, state, page_size);
+    forecasts(page, state, page_size);
     knobs(page, state);
 }
 
@@ -74,7 +80,7 @@ fn counts(page: &mut Page, state: &State) {
     let counts = &state.counts;
     page.counter("hotset_samples", "Samples taken", counts.samples as f64);
     page.head(
-        "hotset_wakes",
+        "hotset_wakes_total",
         "counter",
         "Times that the daemon woke to sample, by cause",
     );
@@ -85,7 +91,7 @@ fn counts(page: &mut Page, state: &State) {
         let name = format!("hotset_wakes_total{{cause=\"{cause}\"}}");
         page.value(&name, count as f64);
     }
-    page.head("hotset_actions", "counter", "Actions carried out");
+    page.head("hotset_actions_total", "counter", "Actions carried out");
     for (action, count) in [
         ("watermark_scale_factor", counts.watermark_writes),
         ("reclaim", counts.reclaims),
@@ -118,15 +124,15 @@ fn counts(page: &mut Page, state: &State) {
     }
 }
 
-fn free_pages(page: &mut Page, state: &State) {
+fn free_pages(page: &mut Page, state: &State, page_size: f64) {
     let nodes = &state.summary.nodes;
-    page.head("hotset_free_pages", "gauge", "Free pages of a node");
+    page.head("hotset_free_bytes", "gauge", "Free memory of a node");
     for node in nodes {
-        let name = format!("hotset_free_pages{{node=\"{}\"}}", node.id);
-        page.value(&name, node.free as f64);
+        let name = format!("hotset_free_bytes{{node=\"{}\"}}", node.id);
+        page.value(&name, node.free as f64 * page_size);
     }
     page.head(
-        "hotset_watermark_pages",
+        "hotset_watermark_bytes",
         "gauge",
         "Watermarks of a node, its zones summed",
     );
@@ -137,21 +143,21 @@ fn free_pages(page: &mut Page, state: &State) {
             ("high", node.watermarks.high),
         ] {
             let name = format!(
-                "hotset_watermark_pages{{node=\"{}\",mark=\"{mark}\"}}",
+                "hotset_watermark_bytes{{node=\"{}\",mark=\"{mark}\"}}",
                 node.id
             );
-            page.value(&name, pages as f64);
+            page.value(&name, pages as f64 * page_size);
         }
     }
 }
 
-fn forecasts(page: &mut Page, state: &State) {
+fn forecasts(page: &mut Page, state: &State, page_size: f64) {
     let nodes = &state.summary.nodes;
-    let help = "Gross demand, pages a second";
-    page.head("hotset_demand_pages_per_second", "gauge", help);
+    let help = "Memory that allocations take a second, before reclaim gives any back";
+    page.head("hotset_demand_bytes_per_second", "gauge", help);
     for node in nodes {
-        let name = format!("hotset_demand_pages_per_second{{node=\"{}\"}}", node.id);
-        page.value(&name, node.demand);
+        let name = format!("hotset_demand_bytes_per_second{{node=\"{}\"}}", node.id);
+        page.value(&name, node.demand * page_size);
     }
     let help = "Expected time until free pages are at the low watermark; infinite: not falling";
     page.head("hotset_time_to_low_seconds", "gauge", help);

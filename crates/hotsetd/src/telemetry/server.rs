@@ -361,7 +361,7 @@ pub fn http(asked: &[u8], respond: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
         _ => ("405 Method Not Allowed", b"GET only\n".to_vec()),
     };
     let kind = match status {
-        "200 OK" => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        "200 OK" => "text/plain; version=0.0.4; charset=utf-8",
         _ => "text/plain",
     };
     let length = body.len();

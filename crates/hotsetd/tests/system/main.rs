@@ -14,8 +14,10 @@ use common::FakeMachine;
 use hotsetd::config::settings::Pressure;
 use hotsetd::runtime::wake::pressure_trigger;
 use process::{read_socket, Process, PROGRAM};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const QUICK: &str = "[sampling]\nnear_s = 0.1\nfar_s = 1.0\n\
                      [tunables.at_start]\n\"vm.swappiness\" = 10\n";
@@ -282,4 +284,44 @@ fn the_daemon_holds_a_trigger_of_memory_pressure() {
         .collect();
     // One descriptor is for reading, one for the samples of protection, and one has the trigger.
     assert_eq!(held.len(), 3, "{}", process.log());
+}
+
+/// Prometheus' own checker of names, units, types and texts.
+#[test]
+#[ignore = "system: needs promtool"]
+fn promtool_accepts_the_metrics() {
+    let machine = FakeMachine::new();
+    let conf = "[metrics]\nlisten = \"unix:/run/hotset/metrics.sock\"\n";
+    let protect = "[protect]\nclean_min_ratio = 10\nlock_mb = 8\n";
+    machine.put(
+        "etc/hotset/hotsetd.conf",
+        &format!("{conf}{protect}{QUICK}"),
+    );
+    let mut process = Process::start(machine.root(), &[]);
+    let socket = machine.path("run/hotset/metrics.sock");
+    process.until("there are metrics", |_| {
+        UnixStream::connect(&socket).is_ok()
+    });
+    let mut stream = UnixStream::connect(&socket).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (_, page) = answer.split_once("\r\n\r\n").expect(&answer);
+    let mut promtool = Command::new("promtool");
+    promtool
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = promtool
+        .spawn()
+        .expect("install prometheus: promtool is missing");
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(page.as_bytes())
+        .unwrap();
+    let done = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && text.is_empty(), "{text}\n{page}");
 }

@@ -72,7 +72,7 @@ fn title(now: &Moment) -> String {
     let ahead = match (now.low_in_s, now.low_earliest_s) {
         (Some(at), Some(earliest)) => {
             format!(
-                "at low in {}, {} at the earliest",
+                "at low in {}, earliest {}",
                 span(Some(at)),
                 span(Some(earliest))
             )

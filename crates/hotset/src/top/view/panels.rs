@@ -88,7 +88,7 @@ pub fn memory(frame: &mut Frame, area: Rect, moment: &Moment, _: Palette) {
 pub fn groups(frame: &mut Frame, area: Rect, moment: &Moment, palette: Palette) {
     let block = Block::bordered().title(" Cgroups ");
     if moment.groups.is_empty() {
-        let none = "none with a memory controller of version 2";
+        let none = "they need version 2, with memory";
         frame.render_widget(Paragraph::new(none).block(block), area);
         return;
     }

@@ -380,7 +380,7 @@ impl Daemon {
         bytes
     }
 
-    /// The metrics as OpenMetrics text.
+    /// The metrics as Prometheus' text.
     pub fn metrics(&self) -> Vec<u8> {
         let mut page = metrics::Page::new();
         metrics::write(
@@ -388,6 +388,7 @@ impl Daemon {
             &self.state,
             self.config.dry_run,
             process::cpu_s(),
+            self.policy.machine().page_size,
         );
         if let Some(guard) = &self.guard {
             protect::status::write_metrics(&protect::status::status(guard), &mut page);
