@@ -14,7 +14,7 @@ const MOST_CLIENTS: usize = 8;
 /// Seconds after which a client is dropped.
 const PATIENCE_S: f64 = 10.0;
 
-/// Where OpenMetrics are served.
+/// Where metrics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     Nowhere,

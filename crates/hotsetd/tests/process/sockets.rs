@@ -43,6 +43,18 @@ fn metrics_are_served_over_loopback() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("text/plain; version=0.0.4"), "{answer}");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/install.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let names = answer
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let unsaid: Vec<&str> = names
+        .filter(|name| !guide.contains(&format!("`{name}`")))
+        .collect();
+    assert!(
+        unsaid.is_empty() && answer.matches("# TYPE").count() > 15,
+        "{unsaid:?}"
+    );
 }
 
 #[test]

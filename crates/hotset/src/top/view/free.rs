@@ -1,7 +1,7 @@
 //! Free memory of the last minutes, the watermarks, and the forecast ahead of now.
 use super::super::app::App;
 use super::super::moment::Moment;
-use super::{size, Palette};
+use super::style::{size, Palette};
 use crate::status::format::span;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};

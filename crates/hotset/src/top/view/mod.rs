@@ -1,6 +1,7 @@
 //! The screen: from 80 columns and 24 lines on, and larger.
 mod free;
 mod panels;
+mod style;
 
 use super::app::App;
 use super::moment::Moment;
@@ -10,32 +11,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 use ratatui::Frame;
-
-/// The colours, or none.
-#[derive(Clone, Copy)]
-pub struct Palette {
-    pub colors: bool,
-}
-
-impl Palette {
-    fn of(self, color: Color) -> Style {
-        match self.colors {
-            true => Style::new().fg(color),
-            false => Style::new(),
-        }
-    }
-
-    /// A percentage or the like: calm, worth a look, bad.
-    fn by(self, value: f64, look: f64, bad: f64) -> Style {
-        match value {
-            value if value >= bad => self.of(Color::Red).add_modifier(Modifier::BOLD),
-            value if value >= look => self.of(Color::Yellow),
-            _ => Style::new(),
-        }
-    }
-}
-
-const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
+pub use style::Palette;
+use style::{size, BOLD};
 
 /// Draws what `app` shows.
 pub fn draw(frame: &mut Frame, app: &App, palette: Palette) {
@@ -134,11 +111,6 @@ fn explain(frame: &mut Frame, area: Rect, app: &App) {
     frame.render_widget(Clear, place);
     let text = Paragraph::new(text).wrap(Wrap { trim: true });
     frame.render_widget(text.block(block), place);
-}
-
-/// A size of few letters.
-fn size(bytes: f64) -> String {
-    units::format_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Reclaim, memory, cgroups and events.
 use super::super::app::App;
 use super::super::moment::Moment;
-use super::{size, Palette, BOLD};
+use super::style::{size, Palette, BOLD};
 use crate::status::format::time_of_day;
 use ratatui::layout::{Constraint, Rect};
 use ratatui::style::{Color, Modifier, Style};
