@@ -22,6 +22,8 @@ pub struct App {
     /// The event is explained.
     pub explains: bool,
     pub over: bool,
+    /// Ctrl-C ended it.
+    pub interrupted: bool,
 }
 
 impl App {
@@ -79,7 +81,9 @@ impl App {
         let last = self.moments.len().saturating_sub(1);
         let back = self.back.unwrap_or(0);
         match key.code {
-            KeyCode::Char('c') if key.modifiers == KeyModifiers::CONTROL => self.over = true,
+            KeyCode::Char('c') if key.modifiers == KeyModifiers::CONTROL => {
+                (self.over, self.interrupted) = (true, true);
+            }
             KeyCode::Char('q') => self.over = true,
             KeyCode::Esc if self.explains => self.explains = false,
             KeyCode::Esc => self.over = true,

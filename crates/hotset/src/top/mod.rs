@@ -25,6 +25,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use view::Palette;
 
+/// Exit status: Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
 #[derive(Args)]
 #[command(
     after_help = "Without a daemon, and in a recording, it shows what hotsetd would do. The last hour can be \
@@ -90,6 +93,8 @@ pub fn run(args: &TopArgs) -> Result<ExitCode> {
     ratatui::restore();
     done?;
     match signal.load(Ordering::Relaxed) {
+        // The terminal sends no signal while it hands over each key.
+        0 if app.interrupted => Ok(ExitCode::from(INTERRUPTED)),
         0 => Ok(ExitCode::SUCCESS),
         // The shell learns of the signal as if it had ended the program at once.
         number => emulate_default_handler(number as i32)

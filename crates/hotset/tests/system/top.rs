@@ -109,7 +109,7 @@ fn a_recording_is_scrolled_and_an_event_explained() {
     terminal.press(&["Down", "Enter"], "Why: ");
     let closed = terminal.press(&["Escape"], "Reclaim");
     assert!(closed.contains("What the daemon would do"), "{closed}");
-    terminal.press(&["C-c"], "ended 0");
+    terminal.press(&["C-c"], "ended 130");
 }
 
 #[test]

@@ -314,7 +314,7 @@ fn promtool_accepts_the_metrics() {
         .stderr(Stdio::piped());
     let mut child = promtool
         .spawn()
-        .expect("install prometheus: promtool is missing");
+        .expect("promtool is missing: script/test fetches it, or install prometheus");
     child
         .stdin
         .take()
