@@ -30,6 +30,8 @@ pub struct Moment {
     pub low_in_s: Option<f64>,
     pub low_earliest_s: Option<f64>,
     pub groups: Vec<Group>,
+    /// A daemon runs, and this user may not ask it.
+    pub denied: bool,
     /// The daemon's status. `None`: no daemon answered.
     pub daemon: Option<Rc<Status>>,
     /// The events known at this moment, the oldest first.

@@ -8,6 +8,7 @@ use kernfs::knobs::Knob;
 use kernfs::samples::{Reader, Record};
 use kernfs::{Options, Root, Sample, Sampler};
 use policy::{Config, Decision, Policy};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -107,10 +108,14 @@ impl Live {
         let seconds = before.map_or(0.0, |last| moment.t - last.t);
         let groups = before.map_or(&[][..], |last| &last.groups);
         moment.groups = cgroups::read(&self.root, groups, seconds, page_size);
-        // A daemon that does not answer, or may not be asked, is none.
-        let document = answer::ask(&self.socket).ok();
-        if let Some(status) = document.and_then(|text| answer::parse(&text).ok()) {
-            moment = moment.with_daemon(status);
+        match answer::ask(&self.socket) {
+            Ok(text) => {
+                // What is no status is no daemon's.
+                if let Ok(status) = answer::parse(&text) {
+                    moment = moment.with_daemon(status);
+                }
+            }
+            Err(error) => moment.denied = error.kind() == ErrorKind::PermissionDenied,
         }
         self.last = Some(moment.clone());
         moment

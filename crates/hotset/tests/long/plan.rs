@@ -25,16 +25,17 @@ pub const RULES: &[(&str, Run)] = &[
         Run::Elsewhere("hotsetd's test of the installation"),
     ),
     ("make", Run::Elsewhere("hotsetd's test of the installation")),
-    (
-        "sudo tar",
-        Run::Elsewhere("hotsetd's test of the installation"),
-    ),
     ("git am", Run::Elsewhere("hotset kernel check")),
     ("cargo", Run::Elsewhere("script/test")),
     ("script/", Run::Elsewhere("CI")),
+    ("sudo apt-get", Run::Elsewhere("tests/packages")),
     (
-        "sudo hotset status",
-        Run::Elsewhere("tests/status.rs: it needs a daemon"),
+        "sudo hotset top",
+        Run::Elsewhere("tests/system/top.rs: it needs a terminal"),
+    ),
+    (
+        "hotset top",
+        Run::Elsewhere("tests/system/top.rs: it needs a terminal"),
     ),
     (
         "hotset status",

@@ -76,6 +76,9 @@ fn head_lines(app: &App, moment: &Moment, palette: Palette) -> Vec<Line<'static>
             format!("hotsetd {} acts", status.version),
             palette.of(Color::Green),
         ),
+        None if moment.denied => {
+            Span::styled("to see hotsetd: sudo hotset top", palette.of(Color::Yellow))
+        }
         None if app.recording.is_some() => "what hotsetd would do".into(),
         None => Span::styled(
             "no daemon: what hotsetd would do",
