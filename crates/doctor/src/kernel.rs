@@ -1,6 +1,7 @@
 //! What the kernel was built and booted with.
 use crate::finding::Finding;
 use crate::read::{boot_with, exists, number, sysctl, text};
+use kernfs::lru_gen::parse_enabled;
 use kernfs::Root;
 
 /// The oldest kernel that hotsetd runs on.
@@ -61,9 +62,11 @@ fn pressure(root: &Root) -> Finding {
 
 fn lru(root: &Root) -> Finding {
     const SUBJECT: &str = "replacement";
-    let seen = match text(root, "/sys/kernel/mm/lru_gen/enabled").as_deref() {
+    let enabled = text(root, "/sys/kernel/mm/lru_gen/enabled");
+    let enabled = enabled.and_then(|bits| parse_enabled(bits.as_bytes()).ok());
+    let seen = match enabled {
         None => "classic LRU; this kernel has no MGLRU".to_owned(),
-        Some("0x0000" | "0") => "classic LRU; MGLRU is there and off".to_owned(),
+        Some(0) => "classic LRU; MGLRU is there and off".to_owned(),
         Some(_) => match number(root, "/sys/kernel/mm/lru_gen/min_ttl_ms") {
             Some(1..) => {
                 "MGLRU, and min_ttl_ms has the kernel kill to keep working sets".to_owned()

@@ -1,6 +1,7 @@
 //! Short files of the machine, and which programs it has.
 use kernfs::Root;
 use std::fs;
+use std::path::Path;
 
 /// The text of a file without blanks at its ends. `None`: it cannot be read.
 pub fn text(root: &Root, path: &str) -> Option<String> {
@@ -10,12 +11,17 @@ pub fn text(root: &Root, path: &str) -> Option<String> {
 
 /// The number that is a file's first word.
 pub fn number(root: &Root, path: &str) -> Option<i64> {
-    text(root, path)?.split_whitespace().next()?.parse().ok()
+    first_number(&root.path(path))
+}
+
+fn first_number(path: &Path) -> Option<i64> {
+    let text = fs::read_to_string(path).ok()?;
+    text.split_whitespace().next()?.parse().ok()
 }
 
 /// The value of a sysctl, by its dotted name.
 pub fn sysctl(root: &Root, name: &str) -> Option<i64> {
-    number(root, &format!("/proc/sys/{}", name.replace('.', "/")))
+    first_number(&root.sysctl(name))
 }
 
 /// Whether there is such a file or folder.

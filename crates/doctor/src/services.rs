@@ -1,22 +1,19 @@
 //! hotsetd, and others that do its work.
 use crate::finding::Finding;
 use crate::read::{exists, text};
+use hotsetd::protect::oom::other_killers::NAMES as KILLERS;
 use kernfs::Root;
 use std::fs;
 
-/// Programs that kill when memory is short, and how to stop them.
-const KILLERS: [(&str, &str); 4] = [
-    (
-        "systemd-oomd",
-        "sudo systemctl disable --now systemd-oomd.socket systemd-oomd",
-    ),
-    ("earlyoom", "sudo systemctl disable --now earlyoom"),
-    (
-        "nohang",
-        "sudo systemctl disable --now nohang nohang-desktop",
-    ),
-    ("oomd", "sudo systemctl disable --now oomd"),
-];
+/// The command that stops a service which kills when memory is short.
+fn stop(name: &str) -> String {
+    let units = match name {
+        "systemd-oomd" => "systemd-oomd.socket systemd-oomd",
+        "nohang" => "nohang nohang-desktop",
+        other => other,
+    };
+    format!("sudo systemctl disable --now {units}")
+}
 
 pub fn findings(root: &Root) -> Vec<Finding> {
     let services = services(root);
@@ -45,7 +42,7 @@ fn services(root: &Root) -> Vec<Service> {
 
 fn service(root: &Root, pid: u32) -> Option<Service> {
     let name = text(root, &format!("/proc/{pid}/comm"))?;
-    if name != "hotsetd" && !KILLERS.iter().any(|(killer, _)| *killer == name) {
+    if name != "hotsetd" && !KILLERS.contains(&name.as_str()) {
         return None;
     }
     let status = text(root, &format!("/proc/{pid}/status"))?;
@@ -98,10 +95,10 @@ fn hotsetd(root: &Root, services: &[Service]) -> Finding {
 
 fn killers(services: &[Service]) -> Option<Finding> {
     let runs = |name: &str| services.iter().any(|service| service.name == name);
-    let (name, stop) = KILLERS.iter().find(|(name, _)| runs(name))?;
+    let name = KILLERS.into_iter().find(|name| runs(name))?;
     let advice = "hotsetd leaves killing to it: two killers kill twice for one shortage. To have hotsetd kill, \
                   stop the other";
-    Some(Finding::better("killer", format!("{name} runs"), advice).by([*stop]))
+    Some(Finding::better("killer", format!("{name} runs"), advice).by([stop(name)]))
 }
 
 fn container(root: &Root) -> Option<Finding> {

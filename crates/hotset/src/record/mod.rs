@@ -160,7 +160,8 @@ fn must_keep(unkept: &mut Option<Duration>, due: Duration, next: Duration) -> bo
     keep
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
+/// The time from one sample to the next.
+pub fn interval(text: &str) -> Result<Duration, String> {
     seconds(text, 0.001)
 }
 

@@ -57,12 +57,12 @@ impl App {
         (self.moments.len().checked_sub(1)?).checked_sub(self.back.unwrap_or(0))
     }
 
-    /// The moments up to the shown one that lie in its last `seconds`.
+    /// The moments up to the shown one that lie in its last `seconds`, the newest first.
     pub fn past(&self, seconds: f64) -> impl Iterator<Item = &Moment> {
         let end = self.index().map_or(0, |index| index + 1);
         let now = self.shown().map_or(0.0, |moment| moment.t);
-        let past = self.moments.range(..end);
-        past.filter(move |moment| now - moment.t <= seconds)
+        let past = self.moments.range(..end).rev();
+        past.take_while(move |moment| now - moment.t <= seconds)
     }
 
     /// Seconds from the shown moment to the newest; `None`: it is the newest, and follows.

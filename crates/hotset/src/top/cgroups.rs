@@ -1,4 +1,5 @@
 //! Memory of cgroups: the largest below the root and its slices.
+use kernfs::cgroup::MemoryStat;
 use kernfs::Root;
 use std::fs;
 use std::path::Path;
@@ -68,19 +69,14 @@ fn below(folder: &Path) -> Vec<String> {
 
 /// `None`: it has gone, or has no memory controller.
 fn group(top: &Path, name: &str) -> Option<Group> {
-    let text = fs::read_to_string(top.join(name).join("memory.stat")).ok()?;
-    let value = |key: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-        line.and_then(|number| number.trim().parse().ok())
-            .unwrap_or(0)
-    };
+    let text = fs::read(top.join(name).join("memory.stat")).ok()?;
+    let mut stat = MemoryStat::default();
+    stat.parse(&text).ok()?;
     Some(Group {
         name: names::escaped(name),
-        anon: value("anon"),
-        file: value("file"),
-        refaults: value("workingset_refault_file"),
+        anon: stat.anon()?,
+        file: stat.file()?,
+        refaults: stat.workingset_refault_file().unwrap_or(0),
         refaults_per_s: 0.0,
     })
 }

@@ -10,23 +10,18 @@ use anyhow::{Context, Result};
 use app::App;
 use clap::{Args, ValueHint};
 use kernfs::Root;
+use lab::host::stop::Stop;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::DefaultTerminal;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use signal_hook::consts::SIGTERM;
-use signal_hook::low_level::emulate_default_handler;
+use signal_hook::consts::SIGINT;
 use source::Live;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use view::Palette;
-
-/// Exit status: Ctrl-C.
-const INTERRUPTED: u8 = 130;
 
 #[derive(Args)]
 #[command(
@@ -42,14 +37,9 @@ pub struct TopArgs {
     /// A file of `hotset record` to look at, in place of this machine
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     recording: Option<PathBuf>,
-    /// Seconds from one look to the next, 0.1 to 60
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value = "1",
-        conflicts_with = "recording"
-    )]
-    interval: String,
+    /// Time from one look to the next, such as 0.5 or 2s
+    #[arg(long, value_name = "TIME", default_value = "1", value_parser = crate::record::interval, conflicts_with = "recording")]
+    interval: Duration,
     /// The daemon's status socket
     #[arg(long, value_name = "FILE", default_value = "/run/hotset/status.sock")]
     socket: PathBuf,
@@ -60,7 +50,6 @@ pub struct TopArgs {
 /// # Errors
 /// There is no terminal, or the recording cannot be read.
 pub fn run(args: &TopArgs) -> Result<ExitCode> {
-    let interval = interval(&args.interval)?;
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(usage!(
             "top needs a terminal; for a file or a pipe: hotset status --watch"
@@ -80,42 +69,22 @@ pub fn run(args: &TopArgs) -> Result<ExitCode> {
         }
     };
     let colors = anstream::stdout().current_choice() != anstream::ColorChoice::Never;
-    let signal = signals().context("signals")?;
+    let stop = Stop::on_signals()?;
     let mut terminal = ratatui::try_init().context("the terminal cannot be set up")?;
     let done = watch(
         &mut terminal,
         &mut app,
         live.as_mut(),
-        interval,
+        args.interval,
         Palette { colors },
-        &signal,
+        &stop,
     );
-    ratatui::restore();
+    // Where the terminal has gone, nothing is left to restore.
+    let _ = ratatui::try_restore();
     done?;
-    match signal.load(Ordering::Relaxed) {
-        // The terminal sends no signal while it hands over each key.
-        0 if app.interrupted => Ok(ExitCode::from(INTERRUPTED)),
-        0 => Ok(ExitCode::SUCCESS),
-        // The shell learns of the signal as if it had ended the program at once.
-        number => emulate_default_handler(number as i32)
-            .map(|()| ExitCode::SUCCESS)
-            .context("signals"),
-    }
-}
-
-fn interval(text: &str) -> Result<Duration> {
-    let seconds = text.parse::<f64>().ok();
-    let seconds = seconds.filter(|seconds| (0.1..=60.0).contains(seconds));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| usage!("--interval: {text} is not 0.1 to 60 seconds"))
-}
-
-/// The number of the signal that asks the program to end; 0: none yet. SIGHUP ends it at once: no terminal is left.
-fn signals() -> io::Result<Arc<AtomicUsize>> {
-    let seen = Arc::new(AtomicUsize::new(0));
-    signal_hook::flag::register_usize(SIGTERM, Arc::clone(&seen), SIGTERM as usize)?;
-    Ok(seen)
+    // The terminal sends no signal for Ctrl-C while it hands over each key.
+    let signal = stop.signal().or(app.interrupted.then_some(SIGINT as u8));
+    Ok(signal.map_or(ExitCode::SUCCESS, |number| ExitCode::from(128 + number)))
 }
 
 /// Waits for a key. `false`: the terminal has gone. crossterm would wait for one without end, and without rest.
@@ -137,10 +106,10 @@ fn watch(
     mut live: Option<&mut Live>,
     interval: Duration,
     palette: Palette,
-    signal: &AtomicUsize,
+    stop: &Stop,
 ) -> Result<()> {
     let mut due = Instant::now();
-    while !app.over && signal.load(Ordering::Relaxed) == 0 {
+    while !app.over && !stop.asked() {
         if let Some(live) = live.as_mut().filter(|_| due <= Instant::now()) {
             app.push(live.look());
             due = Instant::now() + interval;

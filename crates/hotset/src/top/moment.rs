@@ -32,10 +32,23 @@ pub struct Moment {
     pub groups: Vec<Group>,
     /// A daemon runs, and this user may not ask it.
     pub denied: bool,
-    /// The daemon's status. `None`: no daemon answered.
-    pub daemon: Option<Rc<Status>>,
+    /// `None`: no daemon answered.
+    pub daemon: Option<Daemon>,
     /// The events known at this moment, the oldest first.
     pub events: Rc<Vec<Event>>,
+}
+
+/// What is shown of a daemon's status: an hour of whole documents would take tens of megabytes.
+#[derive(Clone)]
+pub struct Daemon {
+    pub version: String,
+    pub dry_run: bool,
+    /// Hard floor under anonymous pages; 0: none.
+    pub anon_min: f64,
+    /// Hard floor under clean file pages; 0: none.
+    pub clean_min: f64,
+    /// Soft floor under clean file pages.
+    pub clean_low: f64,
 }
 
 /// Rates between the last two samples.
@@ -102,21 +115,30 @@ impl Moment {
         }
     }
 
-    /// Takes over what the daemon knows better: its forecast has seen more, and its events have happened.
-    pub fn with_daemon(mut self, status: Status) -> Moment {
+    /// Takes over what the daemon knows better: its forecast has seen more, and its events have happened. `before`:
+    /// the events of the moment before, which are shared where there are no others.
+    pub fn with_daemon(mut self, status: &Status, before: &Rc<Vec<Event>>) -> Moment {
         let first = |times: &mut dyn Iterator<Item = f64>| times.reduce(f64::min);
         self.low_in_s = first(&mut status.nodes.iter().filter_map(|node| node.time_to_low_s));
         self.low_earliest_s =
             first(&mut status.nodes.iter().filter_map(|node| node.earliest_low_s));
         let mut events: Vec<Event> = status.actions.iter().map(Event::of_action).collect();
-        let victim = status
-            .protect
-            .as_ref()
-            .and_then(|protect| protect.last_victim.as_ref());
+        let protect = status.protect.as_ref();
+        let victim = protect.and_then(|protect| protect.last_victim.as_ref());
         events.extend(victim.map(Event::of_victim));
         events.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
-        self.events = Rc::new(events);
-        self.daemon = Some(Rc::new(status));
+        self.events = match events == **before {
+            true => Rc::clone(before),
+            false => Rc::new(events),
+        };
+        let floor = |bytes: fn(&status::Protection) -> u64| protect.map_or(0, bytes) as f64;
+        self.daemon = Some(Daemon {
+            version: status.version.clone(),
+            dry_run: status.dry_run,
+            anon_min: floor(|protect| protect.anon_min_bytes),
+            clean_min: floor(|protect| protect.clean_min_bytes),
+            clean_low: floor(|protect| protect.clean_low_bytes),
+        });
         self
     }
 }
@@ -144,5 +166,23 @@ impl Event {
             why: victim.cause.clone(),
             outcome: format!("signals sent in {} us", victim.took_us),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An hour of moments with copies of their own would take more memory than the daemon.
+    #[test]
+    fn moments_share_events_that_do_not_change() {
+        let status: Status = serde_json::from_str(
+            r#"{"version": "1", "actions": [{"at_unix_s": 1.0, "action": "a", "reason": "b", "outcome": "c"}]}"#,
+        )
+        .unwrap();
+        let first = Moment::default().with_daemon(&status, &Rc::default());
+        let second = Moment::default().with_daemon(&status, &first.events);
+        assert_eq!(first.events.len(), 1);
+        assert!(Rc::ptr_eq(&first.events, &second.events));
     }
 }

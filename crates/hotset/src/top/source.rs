@@ -1,5 +1,5 @@
 //! Where moments come from: this machine, or a recording.
-use super::cgroups;
+use super::cgroups::{self, Group};
 use super::moment::{Event, Moment};
 use crate::replay::{decide, describe, machine};
 use crate::status::answer;
@@ -38,25 +38,34 @@ impl Onlooker {
             sample,
             &mut self.decision,
         );
-        let events = Rc::make_mut(&mut self.events);
         for (action, why) in self.decision.actions() {
-            let event = Event {
+            let what = describe(action);
+            // A policy that is not obeyed repeats itself.
+            if self.events.last().is_some_and(|last| last.what == what) {
+                continue;
+            }
+            // Moments share the events, so they are copied only where there is a new one.
+            let events = Rc::make_mut(&mut self.events);
+            events.push(Event {
                 at_s,
-                what: describe(action),
+                what,
                 why: why.to_owned(),
                 outcome: "not done: no daemon acts here".to_owned(),
-            };
-            // A policy that is not obeyed repeats itself.
-            if events.last().is_none_or(|last| last.what != event.what) {
-                events.push(event);
-            }
+            });
+            let surplus = events.len().saturating_sub(EVENTS);
+            events.drain(..surplus);
         }
-        let surplus = events.len().saturating_sub(EVENTS);
-        events.drain(..surplus);
         let mut moment = Moment::of(sample, &self.decision, page_size);
         moment.events = Rc::clone(&self.events);
         moment
     }
+}
+
+#[derive(Default)]
+struct Last {
+    t: Option<f64>,
+    groups: Vec<Group>,
+    events: Rc<Vec<Event>>,
 }
 
 /// This machine, now.
@@ -66,7 +75,8 @@ pub struct Live {
     sampler: Sampler,
     sample: Sample,
     onlooker: Onlooker,
-    last: Option<Moment>,
+    /// The time, groups and events of the last look.
+    last: Last,
 }
 
 impl Live {
@@ -81,7 +91,7 @@ impl Live {
             socket: socket.to_owned(),
             sample: Sample::default(),
             onlooker: Onlooker::default(),
-            last: None,
+            last: Last::default(),
         }
     }
 
@@ -104,20 +114,22 @@ impl Live {
         };
         let mut moment = self.onlooker.see(sample, record, now_s, page_size);
         moment.at_unix_s = Some(now_s);
-        let before = self.last.as_ref();
-        let seconds = before.map_or(0.0, |last| moment.t - last.t);
-        let groups = before.map_or(&[][..], |last| &last.groups);
-        moment.groups = cgroups::read(&self.root, groups, seconds, page_size);
+        let seconds = self.last.t.map_or(0.0, |before| moment.t - before);
+        moment.groups = cgroups::read(&self.root, &self.last.groups, seconds, page_size);
         match answer::ask(&self.socket) {
             Ok(text) => {
                 // What is no status is no daemon's.
                 if let Ok(status) = answer::parse(&text) {
-                    moment = moment.with_daemon(status);
+                    moment = moment.with_daemon(&status, &self.last.events);
                 }
             }
             Err(error) => moment.denied = error.kind() == ErrorKind::PermissionDenied,
         }
-        self.last = Some(moment.clone());
+        self.last = Last {
+            t: Some(moment.t),
+            groups: moment.groups.clone(),
+            events: Rc::clone(&moment.events),
+        };
         moment
     }
 }

@@ -11,12 +11,17 @@ struct Terminal {
 impl Terminal {
     /// `size`: columns and lines.
     fn start(size: (u32, u32), arguments: &str) -> Terminal {
+        Terminal::start_after("", size, arguments)
+    }
+
+    /// The same after a command of the shell.
+    fn start_after(before: &str, size: (u32, u32), arguments: &str) -> Terminal {
         let terminal = Terminal {
             folder: tempfile::tempdir().unwrap(),
         };
         // The shell outlives hotset, and says how it ended.
         let line = format!(
-            "{} top {arguments}; echo ended $?; exec cat",
+            "{before} {} top {arguments}; echo ended $?; exec cat",
             env!("CARGO_BIN_EXE_hotset")
         );
         let (columns, lines) = (size.0.to_string(), size.1.to_string());
@@ -127,15 +132,18 @@ fn a_signal_gives_the_terminal_back() {
 #[test]
 #[ignore = "system: needs tmux"]
 fn a_terminal_that_goes_away_ends_it() {
-    let terminal = Terminal::start((80, 24), "--socket /nonexistent");
-    terminal.press(&[], "Memory");
-    let child = terminal.child();
-    terminal.tmux(&["kill-server"]);
-    until("hotset runs on", || {
-        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ")
-            .is_none_or(|(_, rest)| rest.starts_with('Z'))
-    });
+    // Where SIGHUP is ignored, as after nohup, the terminal alone tells.
+    for before in ["", "trap '' HUP;"] {
+        let terminal = Terminal::start_after(before, (80, 24), "--socket /nonexistent");
+        terminal.press(&[], "Memory");
+        let child = terminal.child();
+        terminal.tmux(&["kill-server"]);
+        until(&format!("{before:?}: hotset runs on"), || {
+            let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+            stat.rsplit_once(") ")
+                .is_none_or(|(_, rest)| rest.starts_with('Z'))
+        });
+    }
 }
 
 #[test]

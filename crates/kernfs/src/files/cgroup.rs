@@ -49,6 +49,16 @@ fields! {
     }
 }
 
+impl MemoryStat {
+    /// Reads the text of memory.stat.
+    ///
+    /// # Errors
+    /// Malformed text.
+    pub fn parse(&mut self, text: &[u8]) -> Result<(), ErrorKind> {
+        self.fields.parse_lines(text)
+    }
+}
+
 /// A boundary. A file that holds `max` sets none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {

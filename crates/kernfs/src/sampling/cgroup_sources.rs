@@ -31,7 +31,7 @@ impl CgroupSources {
 
     pub(crate) fn read(&mut self, reader: &mut Reader, into: &mut CgroupMemory) -> bool {
         let stat = &mut into.stat;
-        let fine = reader.take(&mut self.stat, |text| stat.fields.parse_lines(text));
+        let fine = reader.take(&mut self.stat, |text| stat.parse(text));
         if fine.is_none() {
             stat.clear();
         }

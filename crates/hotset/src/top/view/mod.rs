@@ -34,7 +34,7 @@ pub fn draw(frame: &mut Frame, app: &App, palette: Palette) {
     let halves = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]);
     let [left, right] = halves.areas(middle);
     panels::reclaim(frame, left, moment, palette);
-    panels::memory(frame, right, moment, palette);
+    panels::memory(frame, right, moment);
     let [left, right] = halves.areas(lists);
     panels::groups(frame, left, moment, palette);
     panels::events(frame, right, app, moment, palette);

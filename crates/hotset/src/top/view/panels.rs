@@ -41,25 +41,21 @@ pub fn reclaim(frame: &mut Frame, area: Rect, moment: &Moment, palette: Palette)
 }
 
 /// Page types with the floors under them, and swap.
-pub fn memory(frame: &mut Frame, area: Rect, moment: &Moment, _: Palette) {
-    let protect = moment
-        .daemon
-        .as_ref()
-        .and_then(|status| status.protect.as_ref());
-    let file = protect.map_or(String::new(), |protect| {
-        let floor = protect.clean_min_bytes.max(protect.clean_low_bytes);
-        let kind = if protect.clean_min_bytes > 0 {
-            "floor"
-        } else {
-            "soft floor"
-        };
-        format!(", {kind} {}", size(floor as f64))
-    });
-    let anon = match protect {
-        Some(protect) if protect.anon_min_bytes > 0 => {
-            format!(", floor {}", size(protect.anon_min_bytes as f64))
-        }
-        _ => String::new(),
+pub fn memory(frame: &mut Frame, area: Rect, moment: &Moment) {
+    let floor = |name: &str, bytes: f64| match bytes {
+        0.0 => String::new(),
+        bytes => format!(", {name} {}", size(bytes)),
+    };
+    let (file, anon) = match &moment.daemon {
+        None => (String::new(), String::new()),
+        Some(daemon) if daemon.clean_min > 0.0 => (
+            floor("floor", daemon.clean_min),
+            floor("floor", daemon.anon_min),
+        ),
+        Some(daemon) => (
+            floor("soft floor", daemon.clean_low),
+            floor("floor", daemon.anon_min),
+        ),
     };
     let swap = match moment.swap_total {
         0.0 => "no swap".to_owned(),

@@ -3,7 +3,7 @@
 use policy::victim::{Candidate, Eligibility};
 
 /// Names of these programs.
-const NAMES: [&str; 4] = ["systemd-oomd", "earlyoom", "nohang", "oomd"];
+pub const NAMES: [&str; 4] = ["systemd-oomd", "earlyoom", "nohang", "oomd"];
 
 /// Which of [`NAMES`] run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
