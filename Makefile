@@ -22,7 +22,7 @@ PROGRAMS = target/$(TARGET)/release
 MANUAL = $(PROGRAMS)/manual
 
 # What names installed files names them where they are.
-PLACES = -e 's|/usr/sbin/hotsetd|$(PREFIX)/sbin/hotsetd|' -e 's|/usr/share/hotset|$(PREFIX)/share/hotset|' \
+PLACES = -e 's|/usr/sbin/hotsetd|$(PREFIX)/sbin/hotsetd|' -e 's|/usr/bin/hotset|$(PREFIX)/bin/hotset|' -e 's|/usr/share/hotset|$(PREFIX)/share/hotset|' \
 	-e 's|/usr/share/doc/hotset|$(DOCDIR)|'
 
 all:
@@ -56,9 +56,10 @@ install:
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
 	install -D -m 644 dist/dbus-1/hotset.conf $(DESTDIR)$(DBUSDIR)/hotset.conf
 	install -D -m 644 dist/sysusers.d/hotset.conf $(DESTDIR)$(SYSUSERSDIR)/hotset.conf
-# Not where systemd looks for drop-ins: they are off until the administrator links them there.
-	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd
-	for file in lock_mb.conf metrics.conf; do \
+# Not where systemd and Prometheus look: they are off until the administrator links them there.
+	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd $(DESTDIR)$(PREFIX)/share/hotset/monitoring
+	install -m 644 dist/prometheus/hotset.rules.yml dist/grafana/hotset.json $(DESTDIR)$(PREFIX)/share/hotset/monitoring/
+	for file in lock_mb.conf metrics.conf hotset-textfile.service hotset-textfile.timer; do \
 		sed $(PLACES) dist/systemd/$$file > $(DESTDIR)$(PREFIX)/share/hotset/systemd/$$file && \
 		chmod 644 $(DESTDIR)$(PREFIX)/share/hotset/systemd/$$file || exit 1; done
 # What the administrator wrote is never written over.

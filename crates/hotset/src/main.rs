@@ -6,12 +6,14 @@ mod doctor;
 mod kernel;
 mod lab;
 mod manual;
+mod metrics;
 mod provenance;
 mod record;
 mod replay;
 mod shell;
 mod sim;
 mod status;
+mod support;
 mod top;
 mod trace;
 mod trial;
@@ -41,6 +43,8 @@ enum Command {
     /// Write the man pages and completions, for `make`
     #[command(hide = true)]
     Manual(manual::ManualArgs),
+    /// Print the daemon's metrics as Prometheus reads them, or write them to a file
+    Metrics(metrics::MetricsArgs),
     /// Record samples of this machine's memory, for `hotset replay`
     Record(record::RecordArgs),
     /// Show the daemon's actions and reasons over recorded samples
@@ -50,6 +54,8 @@ enum Command {
     Sim(sim::Command),
     /// Show the daemon's measurements, forecasts and actions, with reasons
     Status(status::StatusArgs),
+    /// Collect what a bug report needs, and show it before it is written
+    Support(support::SupportArgs),
     /// Watch memory on the whole screen: free, forecast, reclaim, floors, cgroups, events
     Top(top::TopArgs),
     /// Describe, convert and generate request traces
@@ -105,10 +111,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Manual(args) => manual::write(&args, complete_command()),
+        Command::Metrics(args) => metrics::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Sim(command) => sim::run(command),
         Command::Status(args) => status::run(&args),
+        Command::Support(args) => support::run(&args),
         Command::Top(args) => top::run(&args),
         Command::Trace(command) => trace::run(command),
         Command::Trial(args) => trial::run(&args),

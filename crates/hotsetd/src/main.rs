@@ -83,7 +83,7 @@ fn refused(problems: Vec<Problem>) -> ExitCode {
 /// The configuration with the options laid over it.
 fn configuration(options: &Options) -> Result<Config, ExitCode> {
     startup::check_root(&options.root).map_err(|error| failed("--root", &error))?;
-    let loaded = file::load(&options.config_path(), options.config.is_some());
+    let loaded = file::load(&options.config_place());
     let mut config = loaded.map_err(refused)?;
     options.override_config(&mut config);
     Ok(config)
@@ -91,7 +91,7 @@ fn configuration(options: &Options) -> Result<Config, ExitCode> {
 
 fn check_config(options: &Options) -> Result<(), ExitCode> {
     startup::check_root(&options.root).map_err(|error| failed("--root", &error))?;
-    let read = file::read(&options.config_path(), options.config.is_some());
+    let read = file::read(&options.config_place());
     let (config, layers) = read.map_err(refused)?;
     let notes = notes(&config, &layers, &options.root);
     show(&summary(&layers, &notes))
@@ -108,11 +108,13 @@ fn import_config(path: &Path) -> Result<(), ExitCode> {
 fn give_back(options: &Options) -> Result<(), ExitCode> {
     startup::check_root(&options.root).map_err(|error| failed("--root", &error))?;
     // Of the configuration only the journal's place counts. A mistake elsewhere leaves no knob changed.
-    let (mut config, problems) = file::load_valid(&options.config_path(), options.config.is_some());
+    let (mut config, problems) = file::load_valid(&options.config_place());
     for problem in problems {
         complain(format_args!("{problem}; left out"));
     }
     options.override_config(&mut config);
+    // A service that is told to make dry runs still has to clean up after one that made none.
+    config.dry_run = options.dry_run;
     if config.dry_run {
         // Not even the lock is taken: that is a file.
         let mut log = Log::open(config.log, config.verbosity);

@@ -1,7 +1,7 @@
 //! Configuration files: layers, refusals by file and line, and memoptimizer's form.
 use hotsetd::config::check::Problem;
 use hotsetd::config::cli::Options;
-use hotsetd::config::file::load;
+use hotsetd::config::file::{load, Place};
 use hotsetd::config::memoptimizer::import;
 use hotsetd::config::settings::Config;
 use hotsetd::telemetry::server::Listen;
@@ -22,13 +22,13 @@ impl Folder {
     }
 
     fn load(&self) -> Result<Config, Vec<Problem>> {
-        load(&self.0.path().join("hotsetd.conf"), false)
+        load(&Place::usual(self.0.path()))
     }
 }
 
 /// File, line and message of each problem.
 fn problems(text: &str) -> Vec<String> {
-    let folder = Folder::with(&[("hotsetd.conf", text)]);
+    let folder = Folder::with(&[("etc/hotset/hotsetd.conf", text)]);
     let problems = folder.load().err().unwrap_or_default();
     let name = |problem: &Problem| {
         problem
@@ -48,7 +48,34 @@ fn problems(text: &str) -> Vec<String> {
 fn no_file_gives_the_defaults_unless_it_was_named() {
     let folder = Folder::with(&[]);
     assert_eq!(folder.load().unwrap(), Config::default());
-    assert!(load(&folder.0.path().join("hotsetd.conf"), true).is_err());
+    assert!(load(&Place::named(&folder.0.path().join("hotsetd.conf"))).is_err());
+}
+
+#[test]
+fn a_distribution_s_drop_ins_come_first_and_can_be_replaced() {
+    let vendor = "aggressiveness = 1\nverbosity = 1\n";
+    let folder = Folder::with(&[
+        ("usr/lib/hotset/hotsetd.conf.d/10-vendor.conf", vendor),
+        (
+            "usr/lib/hotset/hotsetd.conf.d/20-more.conf",
+            "dry_run = true\n",
+        ),
+        ("etc/hotset/hotsetd.conf", "verbosity = 2\n"),
+    ]);
+    let config = folder.load().unwrap();
+    assert_eq!((config.policy.aggressiveness, config.verbosity), (1, 2));
+    assert!(config.dry_run);
+    // A file that is named stands for itself.
+    let named = load(&Place::named(
+        &folder.0.path().join("etc/hotset/hotsetd.conf"),
+    ));
+    assert!(!named.unwrap().dry_run);
+    // The administrator's file of the same name takes the place of the distribution's.
+    let own = folder.0.path().join("etc/hotset/hotsetd.conf.d");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("20-more.conf"), "").unwrap();
+    let config = folder.load().unwrap();
+    assert!(!config.dry_run && config.policy.aggressiveness == 1);
 }
 
 #[test]
@@ -58,12 +85,15 @@ fn the_last_drop_in_counts() {
             "hotsetd.conf",
             "aggressiveness = 1\nverbosity = 1\n[free_pages]\nmax_gap_gb = 2\n",
         ),
-        ("hotsetd.conf.d/20-b.conf", "aggressiveness = 3\n"),
         (
-            "hotsetd.conf.d/10-a.conf",
+            "etc/hotset/hotsetd.conf.d/20-b.conf",
+            "aggressiveness = 3\n",
+        ),
+        (
+            "etc/hotset/hotsetd.conf.d/10-a.conf",
             "aggressiveness = 2\n[leak_check]\nenabled = false\n",
         ),
-        ("hotsetd.conf.d/30-c.conf.bak", "this is no TOML"),
+        ("etc/hotset/hotsetd.conf.d/30-c.conf.bak", "this is no TOML"),
     ]);
     let config = folder.load().unwrap();
     assert_eq!((config.policy.aggressiveness, config.verbosity), (3, 1));
@@ -236,7 +266,7 @@ fn settings_that_contradict_each_other_have_the_last_line_that_set_one() {
     let folder = Folder::with(&[
         ("hotsetd.conf", "[protect]\nanon_min_ratio = 80\n"),
         (
-            "hotsetd.conf.d/a.conf",
+            "etc/hotset/hotsetd.conf.d/a.conf",
             "\n[protect]\nclean_min_ratio = 5\n",
         ),
     ]);
@@ -244,7 +274,7 @@ fn settings_that_contradict_each_other_have_the_last_line_that_set_one() {
     let folder = Folder::with(&[
         ("hotsetd.conf", "[protect]\nanon_min_ratio = 60\n"),
         (
-            "hotsetd.conf.d/a.conf",
+            "etc/hotset/hotsetd.conf.d/a.conf",
             "\n[protect]\nclean_min_ratio = 45\n",
         ),
     ]);
@@ -379,7 +409,7 @@ fn an_unknown_key_of_memoptimizer_is_left_out_and_the_rest_is_imported() {
 #[test]
 fn the_configured_cap_may_be_3000() {
     let text = "[free_pages]\nmax_watermark_scale_factor = 3000\n";
-    let folder = Folder::with(&[("hotsetd.conf", text)]);
+    let folder = Folder::with(&[("etc/hotset/hotsetd.conf", text)]);
     let cap = folder.load().unwrap().policy.watermark_scale_factor_max;
     assert_eq!(cap, Some(3000));
 }

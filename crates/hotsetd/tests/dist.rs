@@ -33,7 +33,7 @@ fn the_configuration_shows_the_defaults() {
     let path = dir.path().join("hotsetd.conf");
     let text = read("dist/systemd/hotsetd.conf");
     std::fs::write(&path, &text).unwrap();
-    let as_it_is = file::load(&path, true).unwrap();
+    let as_it_is = file::load(&file::Place::named(&path)).unwrap();
     assert_eq!(as_it_is, hotsetd::config::settings::Config::default());
     // Each setting that is commented out is valid, and is the default.
     let settings = text.lines().map(|line| match line.strip_prefix('#') {
@@ -44,7 +44,8 @@ fn the_configuration_shows_the_defaults() {
     });
     let settings: Vec<_> = settings.collect();
     std::fs::write(&path, settings.join("\n")).unwrap();
-    let spelled_out = file::load(&path, true).unwrap_or_else(|wrong| panic!("{wrong:#?}"));
+    let spelled_out =
+        file::load(&file::Place::named(&path)).unwrap_or_else(|wrong| panic!("{wrong:#?}"));
     assert_eq!(spelled_out, as_it_is);
 }
 
@@ -192,6 +193,9 @@ fn an_uninstall_leaves_only_a_changed_configuration() {
         "usr/share/dbus-1/system.d/hotset.conf",
         "opt/x/share/hotset/systemd/lock_mb.conf",
         "opt/x/share/hotset/systemd/metrics.conf",
+        "opt/x/share/hotset/systemd/hotset-textfile.timer",
+        "opt/x/share/hotset/monitoring/hotset.rules.yml",
+        "opt/x/share/hotset/monitoring/hotset.json",
         "etc/hotset/hotsetd.conf",
         "etc/hotset/hotsetd.conf.d",
     ] {

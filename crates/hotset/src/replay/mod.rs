@@ -138,7 +138,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
 /// The configuration as the daemon reads it, with the options laid over it.
 fn config(args: &ReplayArgs) -> Result<Config> {
     let mut config = match &args.config {
-        Some(path) => file::load(path, true).map_err(|mut problems| {
+        Some(path) => file::load(&file::Place::named(path)).map_err(|mut problems| {
             let last = problems.pop();
             for problem in &problems {
                 shell::error(problem.to_string());

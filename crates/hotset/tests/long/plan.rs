@@ -19,6 +19,7 @@ pub const RULES: &[(&str, Run)] = &[
     ("sudo systemctl", Run::Elsewhere("tests/systemd")),
     ("sudo mkdir", Run::Elsewhere("tests/systemd")),
     ("sudo ln", Run::Elsewhere("tests/systemd")),
+    ("printf", Run::Elsewhere("tests/systemd")),
     ("sudo sysctl", Run::Elsewhere("the series' tests in guests")),
     (
         "sudo make install",
@@ -36,6 +37,14 @@ pub const RULES: &[(&str, Run)] = &[
     (
         "hotset top",
         Run::Elsewhere("tests/system/top.rs: it needs a terminal"),
+    ),
+    (
+        "sudo hotset metrics",
+        Run::Elsewhere("tests/metrics.rs: it needs a daemon"),
+    ),
+    (
+        "sudo hotset support",
+        Run::Elsewhere("tests/support.rs: it needs a terminal"),
     ),
     (
         "hotset status",

@@ -1,4 +1,5 @@
 //! The command line.
+use crate::config::file::Place;
 use crate::config::settings::Config;
 use crate::telemetry::log::Target;
 use lexopt::prelude::{Long, Short};
@@ -114,11 +115,11 @@ impl Options {
         Ok(options)
     }
 
-    /// The configuration file: the named one, or the usual one below the root.
-    pub fn config_path(&self) -> PathBuf {
+    /// The configuration: the named file, or the usual ones below the root.
+    pub fn config_place(&self) -> Place {
         match &self.config {
-            Some(path) => path.clone(),
-            None => self.root.join("etc/hotset/hotsetd.conf"),
+            Some(path) => Place::named(path),
+            None => Place::usual(&self.root),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Configuration files: the main one, then its drop-ins by name. The last value of a setting counts.
+//! Configuration files: a distribution's, the administrator's main one, then its drop-ins by name. The last value of a
+//! setting counts.
 use crate::config::check::{shortened, Problem, Setting};
 use crate::config::row::{Key, ANY};
 use crate::config::settings::Config;
@@ -28,22 +29,80 @@ pub struct Line {
     pub value: String,
 }
 
-/// Reads `path` and the `*.conf` of `path.d`. A missing `path` is an error only if `named`: then the
-/// administrator has named the file.
+/// Where the configuration lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The main file. Its drop-ins are the `*.conf` of the folder with `.d` after its name.
+    pub file: PathBuf,
+    /// The administrator has named the file, so it must be there.
+    named: bool,
+    /// The distribution's drop-ins, read first.
+    vendor: Option<PathBuf>,
+}
+
+impl Place {
+    /// A file that the administrator names stands for itself: the distribution's are left out.
+    #[must_use]
+    pub fn named(file: &Path) -> Place {
+        Place {
+            file: file.to_owned(),
+            named: true,
+            vendor: None,
+        }
+    }
+
+    /// The usual files below `root`, all of which may be missing.
+    #[must_use]
+    pub fn usual(root: &Path) -> Place {
+        Place {
+            file: root.join("etc/hotset/hotsetd.conf"),
+            named: false,
+            vendor: Some(root.join("usr/lib/hotset/hotsetd.conf.d")),
+        }
+    }
+
+    /// The files in the order in which they are read. A file that must be there has `true`. The administrator's drop-in
+    /// takes the place of the distribution's of the same name, as with systemd's units.
+    ///
+    /// # Errors
+    /// Each folder that cannot be read, beside the files of the others.
+    #[must_use]
+    pub fn files(&self) -> (Vec<(PathBuf, bool)>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut found = |folder: &Path| {
+            drop_ins(folder).unwrap_or_else(|error| {
+                problems.push(Problem::unreadable(folder, &error));
+                Vec::new()
+            })
+        };
+        let mut folder = self.file.as_os_str().to_owned();
+        folder.push(".d");
+        let own = found(Path::new(&folder));
+        let mut vendor = self.vendor.as_deref().map(found).unwrap_or_default();
+        vendor.retain(|file| !own.iter().any(|mine| mine.file_name() == file.file_name()));
+        let main = std::iter::once((self.file.clone(), self.named));
+        let drop_in = |file| (file, true);
+        let before = vendor.into_iter().map(drop_in);
+        let after = own.into_iter().map(drop_in);
+        (before.chain(main).chain(after).collect(), problems)
+    }
+}
+
+/// Reads the files of `place`.
 ///
 /// # Errors
 /// All errors of all files. Settings that contradict each other are looked for only where there is no
 /// other error.
-pub fn load(path: &Path, named: bool) -> Result<Config, Vec<Problem>> {
-    read(path, named).map(|(config, _)| config)
+pub fn load(place: &Place) -> Result<Config, Vec<Problem>> {
+    read(place).map(|(config, _)| config)
 }
 
 /// [`load`], and what each file sets.
 ///
 /// # Errors
 /// As [`load`].
-pub fn read(path: &Path, named: bool) -> Result<(Config, Vec<Layer>), Vec<Problem>> {
-    let (config, layers, problems) = read_all(path, named);
+pub fn read(place: &Place) -> Result<(Config, Vec<Layer>), Vec<Problem>> {
+    let (config, layers, problems) = read_all(place);
     match problems.is_empty() {
         true => Ok((config, layers)),
         false => Err(problems),
@@ -52,23 +111,15 @@ pub fn read(path: &Path, named: bool) -> Result<(Config, Vec<Layer>), Vec<Proble
 
 /// The settings that are valid, and all errors.
 #[must_use]
-pub fn load_valid(path: &Path, named: bool) -> (Config, Vec<Problem>) {
-    let (config, _, problems) = read_all(path, named);
+pub fn load_valid(place: &Place) -> (Config, Vec<Problem>) {
+    let (config, _, problems) = read_all(place);
     (config, problems)
 }
 
-fn read_all(path: &Path, named: bool) -> (Config, Vec<Layer>, Vec<Problem>) {
+fn read_all(place: &Place) -> (Config, Vec<Layer>, Vec<Problem>) {
     let mut config = Config::default();
-    let mut problems = Vec::new();
     let mut layers = Vec::new();
-    let mut files = vec![(path.to_owned(), named)];
-    let mut folder = path.as_os_str().to_owned();
-    folder.push(".d");
-    let folder = Path::new(&folder);
-    match drop_ins(folder) {
-        Ok(found) => files.extend(found.into_iter().map(|file| (file, true))),
-        Err(error) => problems.push(Problem::unreadable(folder, &error)),
-    }
+    let (files, mut problems) = place.files();
     for (file, required) in files {
         let mut layer = Layer {
             file,

@@ -31,11 +31,7 @@ const CLOSEST_S: f64 = 0.1;
 /// # Errors
 /// The daemon cannot start. Nothing was written then.
 pub fn run(options: &Options, config: Config, mut log: Log) -> io::Result<bool> {
-    // A dry run takes no lock and opens no socket: both are files.
-    let _lock = match config.dry_run {
-        true => None,
-        false => Some(lock_file::take(&options.root)?),
-    };
+    let lock = take_lock(options, &config, &mut log)?;
     process::one_heap();
     // Signals are blocked before the worker's thread starts: a thread inherits the mask.
     let wakes = Wakes::new()?;
@@ -45,7 +41,10 @@ pub fn run(options: &Options, config: Config, mut log: Log) -> io::Result<bool> 
     let mut daemon = Daemon::new(&options.root, config, log)?;
     wakes.watch(&daemon)?;
     let _pressure = startup::watch_pressure(&mut daemon, &wakes.poll, PRESSURE);
-    let mut serving = start_serving(&mut daemon, &options.root, &wakes.poll);
+    let mut serving = match lock {
+        Some(_) => start_serving(&mut daemon, &options.root, &wakes.poll),
+        None => None,
+    };
     startup::log_start(&mut daemon);
     startup::raise_priority(&mut daemon);
     process::trim_heap();
@@ -166,12 +165,29 @@ impl Wakes {
     }
 }
 
-/// Starts the process that serves status and metrics; `None` in a dry run, or where there is nothing to serve.
+/// Takes the lock, under which the sockets are made. The option --dry-run makes no file, so it takes none. A dry run that
+/// the configuration asks for is a service as any other, but runs beside one that has the lock.
+fn take_lock(
+    options: &Options,
+    config: &Config,
+    log: &mut Log,
+) -> io::Result<Option<lock_file::Instance>> {
+    if options.dry_run {
+        return Ok(None);
+    }
+    match lock_file::take(&options.root) {
+        Err(error) if config.dry_run => {
+            let text = format_args!("{error}; this dry run serves no status and no metrics");
+            log.line(Level::Notice, "sockets", text);
+            Ok(None)
+        }
+        taken => taken.map(Some),
+    }
+}
+
+/// Starts the process that serves status and metrics; `None` where there is nothing to serve.
 fn start_serving(daemon: &mut Daemon, root: &Path, poll: &OwnedFd) -> Option<Serving> {
     let config = daemon.config();
-    if config.dry_run {
-        return None;
-    }
     let (listeners, errors) = Listeners::open(config.status.as_deref(), &config.metrics, root);
     for error in errors {
         let text = format_args!("{error}; the daemon goes on without this socket");
@@ -259,12 +275,13 @@ impl Rounds<'_> {
     }
 
     fn reload(&mut self, daemon: &mut Daemon) {
-        let path = self.options.config_path();
-        match file::load(&path, self.options.config.is_some()) {
+        self.notify.reloading();
+        match file::load(&self.options.config_place()) {
             Ok(mut config) => {
                 self.options.override_config(&mut config);
                 daemon.reload(config);
                 self.sample(daemon);
+                self.notify.send("READY=1\nSTATUS=");
             }
             Err(problems) => {
                 for problem in problems {
@@ -273,6 +290,9 @@ impl Rounds<'_> {
                 }
                 let text = format_args!("the new configuration is refused: the old one stays");
                 daemon.log().line(Level::Error, "configuration", text);
+                self.notify.send(
+                    "READY=1\nSTATUS=The new configuration is refused, the old one stays: hotsetd --check-config",
+                );
             }
         }
     }

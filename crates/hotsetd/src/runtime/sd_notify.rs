@@ -55,6 +55,14 @@ impl Notify {
         changed
     }
 
+    /// Tells systemd that a reload has begun. It ends with `READY=1`.
+    pub fn reloading(&self) {
+        // Type=notify-reload wants the moment by the clock that systemd asks.
+        let now_us = crate::os::process::now_s() * 1e6;
+        let text = Text::<64>::of(format_args!("RELOADING=1\nMONOTONIC_USEC={now_us:.0}"));
+        self.send(text.as_str());
+    }
+
     /// Sends a notice, such as `READY=1`. The daemon goes on whether or not systemd takes
     /// it.
     pub fn send(&self, text: &str) {

@@ -1,6 +1,7 @@
-//! A dry run writes nothing: by its files, on a root that cannot be written, and under seccomp.
+//! A dry run writes nothing, but a service's sockets: by its files, on a root that cannot be written, and under seccomp.
 use crate::common::FakeMachine;
 use crate::process::{Process, PROGRAM};
+use crate::started::{started, status};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -62,6 +63,33 @@ fn a_dry_run_changes_makes_and_removes_no_file() {
     let mut after = BTreeMap::new();
     snapshot(machine.root(), &mut after);
     assert_eq!(before, after);
+}
+
+#[test]
+fn a_service_that_makes_dry_runs_serves_status_and_metrics_and_writes_no_knob() {
+    let machine = pressed();
+    let conf = format!("dry_run = true\n{QUICK}");
+    machine.put("etc/hotset/hotsetd.conf", &conf);
+    let mut process = started(&machine, &["-v5"]);
+    process.until("the knob is logged", logs_swappiness);
+    let shown = status(&machine).unwrap();
+    assert!(shown.dry_run && shown.pid == Some(process.id()));
+    let metrics = machine.path("run/hotset/metrics.sock");
+    let mut stream = std::os::unix::net::UnixStream::connect(&metrics).unwrap();
+    std::io::Write::write_all(&mut stream, b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    let page = std::io::read_to_string(stream).unwrap();
+    assert!(page.contains("\nhotset_dry_run 1\n"), "{page}");
+    // A second one runs beside it, and leaves the sockets to the first.
+    let mut second = Process::start(machine.root(), &["-v5"]);
+    second.until("the knob is logged", logs_swappiness);
+    second.signal(libc::SIGTERM);
+    assert!(second.wait().success());
+    assert_eq!(status(&machine).unwrap().pid, Some(process.id()));
+    process.signal(libc::SIGTERM);
+    assert!(process.wait().success());
+    assert!(!metrics.exists() && !machine.path("run/hotset/status.sock").exists());
+    assert_eq!(machine.read("proc/sys/vm/swappiness").trim(), "60");
+    assert!(!machine.path("run/hotset/journal").exists());
 }
 
 /// Runs `inside` in a mount namespace of its own. `None`: namespaces are forbidden.

@@ -43,7 +43,7 @@ fn metrics_are_served_over_loopback() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("text/plain; version=0.0.4"), "{answer}");
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/install.md");
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/monitor.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     let names = answer
         .lines()

@@ -26,6 +26,20 @@ fn systemd_is_notified_of_start_watchdog_and_end() {
     for _ in 0..3 {
         assert_eq!(next(), "WATCHDOG=1");
     }
+    // A reload is seen to begin, and to be refused.
+    machine.put("etc/hotset/hotsetd.conf", "agressiveness = 3\n");
+    process.signal(libc::SIGHUP);
+    let answer = || {
+        std::iter::repeat_with(next)
+            .find(|notice| notice != "WATCHDOG=1")
+            .unwrap()
+    };
+    assert!(answer().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+    assert!(answer().starts_with("READY=1\nSTATUS=The new configuration is refused"));
+    machine.put("etc/hotset/hotsetd.conf", QUICK);
+    process.signal(libc::SIGHUP);
+    assert!(answer().starts_with("RELOADING=1\n"));
+    assert_eq!(answer(), "READY=1\nSTATUS=");
     process.signal(libc::SIGTERM);
     while next() != "STOPPING=1" {}
     assert!(process.wait().success());

@@ -4,7 +4,7 @@ use crate::common::FakeMachine;
 use crate::fake_process::FakeProcess;
 use crate::fixture::{config, Fixture};
 use crate::memory::Memory;
-use hotsetd::config::file;
+use hotsetd::config::file::{self, Place};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -157,8 +157,8 @@ proptest! {
             text = damaged(&text, one);
         }
         std::fs::write(&path, &text).unwrap();
-        let found = file::load(&path, true);
-        let (_, problems) = file::load_valid(&path, true);
+        let found = file::load(&Place::named(&path));
+        let (_, problems) = file::load_valid(&Place::named(&path));
         prop_assert_eq!(problems.is_empty(), found.is_ok());
         // Every error says where.
         for problem in found.as_ref().err().into_iter().flatten() {

@@ -3,7 +3,7 @@ use crate::common::FakeMachine;
 use crate::fixture::Fixture;
 use crate::memory::Memory;
 use hotsetd::config::check::Problem;
-use hotsetd::config::file::load;
+use hotsetd::config::file::{load, Place};
 use hotsetd::config::settings::Config;
 use hotsetd::protect::oom::rules::Rule;
 use hotsetd::protect::settings::{ProtectedCgroup, When};
@@ -13,7 +13,7 @@ fn read(text: &str) -> Result<Config, Vec<Problem>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hotsetd.conf");
     std::fs::write(&path, text).unwrap();
-    load(&path, true)
+    load(&Place::named(&path))
 }
 
 #[test]

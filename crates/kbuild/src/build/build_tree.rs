@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Bytes of the objects and of a hard-linked tree, with a margin.
@@ -97,6 +97,11 @@ impl BuildTree {
     /// The tree that is built: a copy with the patches applied.
     pub fn tree(&self) -> PathBuf {
         self.dir.join("src")
+    }
+
+    /// The work directory itself.
+    pub fn folder(&self) -> &Path {
+        &self.dir
     }
 
     /// The directory of kbuild's objects.
@@ -227,6 +232,53 @@ impl BuildTree {
         if !missing.is_empty() {
             bail!("{}", missing.join("\n"));
         }
+        Ok(())
+    }
+
+    /// Configures the tree as another kernel is configured: a whole `.config`, with the defaults for what it lacks. With
+    /// `only_loaded`, modules that this machine has not loaded are left out. Returns the configuration.
+    ///
+    /// # Errors
+    /// When make fails.
+    pub fn configure_as(
+        &self,
+        config: &str,
+        only_loaded: bool,
+        progress: &mut Progress,
+    ) -> Result<String> {
+        let path = self.objects().join(".config");
+        let old = std::fs::read_to_string(&path).ok();
+        let given = self.dir.join("given.config");
+        let settings = format!("{only_loaded} {config}");
+        // Where nothing has changed, make has nothing to build again.
+        let same = std::fs::read_to_string(&given).is_ok_and(|last| last == settings);
+        if let (true, Some(old)) = (same, old) {
+            return Ok(old);
+        }
+        File::create(self.log()).with_context(|| self.log().display().to_string())?;
+        std::fs::write(&path, config).with_context(|| path.display().to_string())?;
+        let targets: &[&str] = match only_loaded {
+            true => &["olddefconfig", "localmodconfig"],
+            false => &["olddefconfig"],
+        };
+        for target in targets {
+            self.make_target(&[target], "Configuring", progress)?;
+        }
+        std::fs::write(&given, settings).with_context(|| given.display().to_string())?;
+        std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+    }
+
+    /// Runs make with these arguments; `title` names the run in messages.
+    ///
+    /// # Errors
+    /// When make fails: the compiler's lines and the log's path.
+    pub fn make_target(
+        &self,
+        arguments: &[&str],
+        title: &str,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        { self.make(progress)? }.run(arguments, title, None, progress)?;
         Ok(())
     }
 

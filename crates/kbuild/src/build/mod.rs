@@ -5,6 +5,7 @@ mod image;
 mod label;
 mod make;
 mod objects;
+pub mod package;
 pub mod request;
 
 pub(crate) use image::Recipe;

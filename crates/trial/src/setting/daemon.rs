@@ -3,7 +3,7 @@
 //! The trial's hotsetd has the administrator's configuration. A last file sets the trial's own journal, socket and file
 //! of what was learned, and the lines of the command line.
 use anyhow::{bail, Context, Result};
-use hotsetd::config::file;
+use hotsetd::config::file::{self, Place};
 use kernfs::Root;
 use names::shown;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -47,7 +47,7 @@ pub fn check(lines: &[String]) -> Result<(), String> {
     let dir = tempfile::tempdir().map_err(text)?;
     let path = dir.path().join("conf");
     std::fs::write(&path, lines.join("\n")).map_err(text)?;
-    match file::load(&path, true) {
+    match file::load(&Place::named(&path)) {
         Ok(_) => Ok(()),
         Err(problems) => {
             let messages = problems.iter().map(|problem| {
@@ -82,11 +82,6 @@ pub fn program() -> Result<PathBuf> {
         .context("there is no program hotsetd; `make install` installs it")
 }
 
-/// The configuration of the administrator.
-fn usual(root: &Root) -> PathBuf {
-    root.path("/etc/hotset/hotsetd.conf")
-}
-
 /// Checks that hotsetd could start: none runs, and its configuration is right.
 ///
 /// # Errors
@@ -101,7 +96,7 @@ pub fn ready(root: &Root) -> Result<()> {
         }
         return Err(error.into());
     }
-    if let Err(problems) = file::load(&usual(root), false) {
+    if let Err(problems) = file::load(&Place::usual(root.directory())) {
         let first = problems.first().map(ToString::to_string);
         bail!(
             "hotsetd's configuration is wrong: {}",
@@ -140,20 +135,15 @@ pub fn configure(root: &Root, folder: &Path, inside: &Path, lines: &[String]) ->
         std::fs::remove_dir_all(&dropped).with_context(|| shown(&dropped).to_string())?;
     }
     std::fs::create_dir_all(&dropped).with_context(|| shown(&dropped).to_string())?;
-    let copy = |from: &Path, to: &Path| match std::fs::read(from) {
-        Ok(text) => std::fs::write(to, text).with_context(|| shown(to).to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::write(to, "").with_context(|| shown(to).to_string())
-        }
-        Err(error) => Err(error).with_context(|| shown(from).to_string()),
-    };
-    copy(&usual(root), &files.config)?;
-    let mut theirs = usual(root).into_os_string();
-    theirs.push(".d");
-    for entry in std::fs::read_dir(&theirs).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|end| end == "conf") {
-            copy(&path, &dropped.join(entry.file_name()))?;
+    std::fs::write(&files.config, "").with_context(|| shown(&files.config).to_string())?;
+    // `ready` has read them all. Only the main file may be missing.
+    let (theirs, _) = Place::usual(root.directory()).files();
+    for (number, (from, _)) in theirs.iter().enumerate() {
+        let to = dropped.join(format!("{number:04}.conf"));
+        match std::fs::read(from) {
+            Ok(text) => std::fs::write(&to, text).with_context(|| shown(&to).to_string())?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| shown(from).to_string()),
         }
     }
     let own = Files::of(inside);

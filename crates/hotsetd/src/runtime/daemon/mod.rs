@@ -260,8 +260,9 @@ impl Daemon {
         self.log.set_verbosity(config.verbosity);
         let same = config.policy == self.config.policy;
         let old = std::mem::replace(&mut self.config, config);
-        self.config.dry_run = old.dry_run;
+        let dry_run = std::mem::replace(&mut self.config.dry_run, old.dry_run);
         for (section, changed) in [
+            ("dry_run", dry_run != old.dry_run),
             ("journal", self.config.journal != old.journal),
             ("learned", self.config.learned != old.learned),
             ("status", self.config.status != old.status),
