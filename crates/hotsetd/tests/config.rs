@@ -82,7 +82,7 @@ fn a_distribution_s_drop_ins_come_first_and_can_be_replaced() {
 fn the_last_drop_in_counts() {
     let folder = Folder::with(&[
         (
-            "hotsetd.conf",
+            "etc/hotset/hotsetd.conf",
             "aggressiveness = 1\nverbosity = 1\n[free_pages]\nmax_gap_gb = 2\n",
         ),
         (
@@ -176,7 +176,7 @@ fn every_error_has_its_file_and_line() {
 #[test]
 fn every_setting_arrives() {
     let folder = Folder::with(&[(
-        "hotsetd.conf",
+        "etc/hotset/hotsetd.conf",
         "dry_run = true\njournal = \"/x/j\"\nlearned = \"/x/l\"\nlog = \"syslog\"\n\
          [sampling]\nnear_s = 1\nfar_s = 20\n\
          [free_pages]\nmax_watermark_scale_factor = 55\nnode_reclaim = false\n\
@@ -264,7 +264,10 @@ fn settings_that_contradict_each_other_have_the_last_line_that_set_one() {
     }
     // A later file may set the other one.
     let folder = Folder::with(&[
-        ("hotsetd.conf", "[protect]\nanon_min_ratio = 80\n"),
+        (
+            "etc/hotset/hotsetd.conf",
+            "[protect]\nanon_min_ratio = 80\n",
+        ),
         (
             "etc/hotset/hotsetd.conf.d/a.conf",
             "\n[protect]\nclean_min_ratio = 5\n",
@@ -272,7 +275,10 @@ fn settings_that_contradict_each_other_have_the_last_line_that_set_one() {
     ]);
     folder.load().unwrap();
     let folder = Folder::with(&[
-        ("hotsetd.conf", "[protect]\nanon_min_ratio = 60\n"),
+        (
+            "etc/hotset/hotsetd.conf",
+            "[protect]\nanon_min_ratio = 60\n",
+        ),
         (
             "etc/hotset/hotsetd.conf.d/a.conf",
             "\n[protect]\nclean_min_ratio = 45\n",
@@ -330,7 +336,7 @@ const THEIRS: &str =
 fn memoptimizers_configuration_is_converted() {
     let imported = import(Path::new("/etc/default/memoptimizer"), THEIRS).unwrap();
     assert!(imported.left_out.is_empty());
-    let folder = Folder::with(&[("hotsetd.conf", &imported.text)]);
+    let folder = Folder::with(&[("etc/hotset/hotsetd.conf", &imported.text)]);
     let config = folder
         .load()
         .unwrap_or_else(|wrong| panic!("{wrong:#?}\n{}", imported.text));

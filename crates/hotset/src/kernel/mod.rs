@@ -91,7 +91,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         hotset kernel package 7.3 --series protection\n  \
         hotset kernel package 6.12 --series both --only-loaded --format rpm\n  \
-        hotset kernel package 7.3 --config debian-cloud   # Debian's, for virtual machines")]
+        hotset kernel package --config debian-cloud  # for virtual machines")]
     Package(PackageArgs),
     /// List the sources and kernels in the cache, and the series
     List {

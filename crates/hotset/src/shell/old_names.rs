@@ -9,16 +9,26 @@ const OPTIONS: &[(&[&str], &str, &str)] = &[
     (COUNT, "--requests", "--count"),
     (REPETITIONS, "--runs", "--repetitions"),
     (PLOT, "--plots", "--plot"),
-    (&["lab run", "lab league", "trial"], "--out", "--output"),
+    (OUTPUT, "--out", "--output"),
 ];
 
 const REPETITIONS: &[&str] = &["lab run", "lab league", "sim reproduce", "trial"];
+
+const OUTPUT: &[&str] = &[
+    "lab run",
+    "lab league",
+    "trial",
+    "kernel package",
+    "metrics",
+    "support",
+];
 
 const JOBS: &[&str] = &[
     "lab run",
     "lab league",
     "kernel build",
     "kernel check",
+    "kernel package",
     "sim run",
     "sim sweep",
     "sim compare",

@@ -19,7 +19,6 @@ pub const RULES: &[(&str, Run)] = &[
     ("sudo systemctl", Run::Elsewhere("tests/systemd")),
     ("sudo mkdir", Run::Elsewhere("tests/systemd")),
     ("sudo ln", Run::Elsewhere("tests/systemd")),
-    ("printf", Run::Elsewhere("tests/systemd")),
     ("sudo sysctl", Run::Elsewhere("the series' tests in guests")),
     (
         "sudo make install",

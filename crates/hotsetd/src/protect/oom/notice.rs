@@ -41,13 +41,13 @@ impl Notice<'_> {
     /// Notifies every user with a session bus. `users`: the folder with a folder for each user id.
     pub fn notify(&self, users: &Path) {
         let [_, _, count, bytes, dry_run, name, ..] = self.fields;
-        let mib = bytes.parse::<u64>().unwrap_or(0) >> 20;
+        let held = units::format_bytes(bytes.parse().unwrap_or(0.0));
         let message = match (dry_run, count) {
-            ("0", "1") => format!("hotset ended {name}, which held {mib} MiB"),
+            ("0", "1") => format!("hotset ended {name}, which held {held}"),
             ("0", _) => {
-                format!("hotset ended {count} processes named {name}, which held {mib} MiB")
+                format!("hotset ended {count} processes named {name}, which held {held}")
             }
-            _ => format!("hotset would have ended {name}, which holds {mib} MiB (dry run)"),
+            _ => format!("hotset would have ended {name}, which holds {held} (dry run)"),
         };
         for entry in std::fs::read_dir(users).into_iter().flatten().flatten() {
             // Only the user may look into the folder. So notify-send finds out whether there is a bus.

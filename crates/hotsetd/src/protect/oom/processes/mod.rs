@@ -128,7 +128,8 @@ impl Processes {
         self.left_out.push((pid, start));
     }
 
-    /// Remembers that hotsetd has killed a process: as long as it would have been young, it counts in a storm.
+    /// Remembers that hotsetd has killed a process: it counts in a storm while each kill comes as soon after the one before
+    /// as a process is young.
     pub fn remember_killed(&mut self, one: &Candidate, now_s: f64) {
         if self.fallen.len() == FALLEN {
             self.fallen.remove(0);
@@ -161,7 +162,15 @@ impl Processes {
 
     /// Marks in the list who was killed of late, and adds who is there no more.
     fn list_fallen(&mut self, now_s: f64) {
-        self.fallen.retain(|(_, at_s)| now_s - at_s < YOUNG_S);
+        // Somebody may make each next one wait a little, so that there are never eight in a fixed time.
+        let mut next_s = now_s;
+        let ends = |(_, at_s): &&(Candidate, f64)| {
+            let near = next_s - at_s < YOUNG_S;
+            next_s = *at_s;
+            near
+        };
+        let chain = self.fallen.iter().rev().take_while(ends).count();
+        self.fallen.drain(..self.fallen.len() - chain);
         for (one, _) in &self.fallen {
             let same = |other: &&mut Candidate| (other.pid, other.start) == (one.pid, one.start);
             match self.list.iter_mut().find(same) {

@@ -181,3 +181,37 @@ fn shared_memory_in_swap_counts() {
     fixture.write("meminfo", &meminfo(0));
     assert_eq!(fixture.sizes(2.0, 0), [32_000, 73_000]);
 }
+
+#[test]
+fn who_was_killed_counts_until_no_other_kill_follows() {
+    let mut fixture = fixture();
+    fixture.put(10, 40_000, "1 1 0 0 0 0 0\n", 1);
+    fixture.dying(0.0);
+    let victim = fixture.1.list[0];
+    // Eight kills in 11 s, which are never eight in 2 s.
+    for number in 0..8u8 {
+        let pid = 100 + i32::from(number);
+        let at_s = 1.0 + 1.5 * f64::from(number);
+        fixture
+            .1
+            .remember_killed(&Candidate { pid, ..victim }, at_s);
+    }
+    let mut fallen = |at_s| {
+        fixture.1.sample(at_s, 1e9, SMALL).unwrap();
+        fixture.1.list.iter().filter(|one| one.fallen).count()
+    };
+    assert_eq!(fallen(12.0), 8);
+    assert_eq!(fallen(13.4), 8);
+    assert_eq!(fallen(13.6), 0);
+    // Only the last of those that are far apart.
+    for (pid, at_s) in [(200, 20.0), (201, 23.0), (202, 24.5)] {
+        fixture
+            .1
+            .remember_killed(&Candidate { pid, ..victim }, at_s);
+    }
+    let mut fallen = |at_s| {
+        fixture.1.sample(at_s, 1e9, SMALL).unwrap();
+        fixture.1.list.iter().filter(|one| one.fallen).count()
+    };
+    assert_eq!(fallen(24.6), 2);
+}
