@@ -214,10 +214,7 @@ fn every_setting_arrives() {
     );
     assert_eq!(config.pressure.window_ms, 600);
     assert_eq!(config.status, None);
-    assert_eq!(
-        config.metrics,
-        Listen::Loopback("[::1]:9477".parse().unwrap())
-    );
+    assert_eq!(config.metrics, Listen::Tcp("[::1]:9477".parse().unwrap()));
 }
 
 #[test]

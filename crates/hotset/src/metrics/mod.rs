@@ -65,7 +65,7 @@ fn ask(listen: &Listen, root: &Path) -> Result<String> {
             stream.set_read_timeout(Some(PATIENCE)).context("socket")?;
             page(stream, &place)
         }
-        Listen::Loopback(address) => {
+        Listen::Tcp(address) => {
             let place = address.to_string();
             let stream = TcpStream::connect_timeout(address, PATIENCE);
             let stream = stream.map_err(|error| unanswered(&place, &error))?;

@@ -61,12 +61,14 @@ fn read_error(error: &std::io::Error) -> Error {
     Error::Read(Errno::from_io_error(error).unwrap_or(Errno::IO))
 }
 
-/// setpriority(2). The ids below another root are not this machine's.
+/// setpriority(2). The ids of a recorded /proc are not this machine's.
 ///
 /// # Errors
-/// Without CAP_SYS_NICE; below another root than `/`, always.
+/// Without CAP_SYS_NICE; where /proc below `root` is not this machine's, always.
 pub fn renice(root: &Path, pid: u32, nice: i32) -> Result<(), Errno> {
-    if root != Path::new("/") {
+    let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+    let proc = rustix::fs::open(root.join("proc"), flags, rustix::fs::Mode::empty())?;
+    if !crate::os::process::is_own_proc(&proc) {
         return Err(Errno::ROFS);
     }
     // SAFETY: takes numbers only.

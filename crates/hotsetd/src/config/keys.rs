@@ -3,6 +3,7 @@ use crate::config::check::{shortened, Checked, Contradiction, Setting};
 use crate::config::protect_keys;
 use crate::config::row::{key, Key, ANY};
 use crate::config::settings::{absolute, absolute_or_none, knob_name, parse_listen, Config};
+use crate::telemetry::server::Listen;
 use policy::{Tunable, When};
 
 const KEYS: &[Key] = &[
@@ -83,6 +84,9 @@ const KEYS: &[Key] = &[
     key("metrics", "listen", |c, s| {
         s.store_parsed(&mut c.metrics, parse_listen)
     }),
+    key("metrics", "other_machines", |c, s| {
+        s.store(&mut c.metrics_for_others)
+    }),
 ];
 
 /// Every setting.
@@ -158,6 +162,17 @@ pub fn contradictions(config: &Config) -> Vec<Contradiction> {
             names: ["sampling.near_s", "sampling.far_s"],
             message: "sampling: near_s is more than far_s".into(),
         });
+    }
+    if let (Listen::Tcp(address), false) = (&config.metrics, config.metrics_for_others) {
+        if !address.ip().is_loopback() {
+            found.push(Contradiction {
+                names: ["metrics.listen", "metrics.other_machines"],
+                message: format!(
+                    "{address} can be reached from other machines: take 127.0.0.1, [::1] or unix:/path, or set \
+                     `other_machines = true`"
+                ),
+            });
+        }
     }
     found.extend(protect_keys::contradictions(&config.protect));
     found

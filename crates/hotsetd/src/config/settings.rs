@@ -21,6 +21,8 @@ pub struct Config {
     /// The status socket; `None`: there is none.
     pub status: Option<PathBuf>,
     pub metrics: Listen,
+    /// Other machines may ask for metrics.
+    pub metrics_for_others: bool,
 }
 
 /// When memory pressure wakes the daemon before the next sample is due.
@@ -50,14 +52,15 @@ impl Default for Config {
             protect: crate::protect::Settings::default(),
             status: Some("/run/hotset/status.sock".into()),
             metrics: Listen::Nowhere,
+            metrics_for_others: false,
         }
     }
 }
 
-/// `unix:/path`, `127.0.0.1:9477`, `[::1]:9477`, or nothing.
+/// `unix:/path`, `127.0.0.1:9477`, `[::1]:9477`, another address with its port, or nothing.
 ///
 /// # Errors
-/// The text is none of these, or the address can be reached from another machine.
+/// The text is none of these.
 pub fn parse_listen(text: &str) -> Result<Listen, String> {
     if text.is_empty() {
         return Ok(Listen::Nowhere);
@@ -66,10 +69,7 @@ pub fn parse_listen(text: &str) -> Result<Listen, String> {
         return absolute(path).map(Listen::Unix);
     }
     match text.parse::<std::net::SocketAddr>() {
-        Ok(address) if address.ip().is_loopback() => Ok(Listen::Loopback(address)),
-        Ok(address) => Err(format!(
-            "{address} can be reached from other machines: take 127.0.0.1, [::1] or unix:/path"
-        )),
+        Ok(address) => Ok(Listen::Tcp(address)),
         Err(_) => Err(format!(
             "{text:?} is neither ADDRESS:PORT (127.0.0.1:9477) nor unix:/path"
         )),

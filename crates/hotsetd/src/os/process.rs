@@ -42,6 +42,16 @@ pub fn spare_from_oom_killer() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a folder is the kernel's /proc with this process under its own id: its ids are then this machine's, or this
+/// container's.
+#[must_use]
+pub fn is_own_proc(proc: impl std::os::fd::AsFd) -> bool {
+    const PROC: rustix::fs::FsWord = 0x9fa0;
+    let kernels = rustix::fs::fstatfs(&proc).is_ok_and(|found| found.f_type == PROC);
+    let me = rustix::fs::readlinkat(&proc, "self", Vec::new());
+    kernels && me.is_ok_and(|me| me.to_str() == Ok(&std::process::id().to_string()))
+}
+
 /// CLOCK_MONOTONIC in seconds. By libc, not rustix: rustix insists on a vDSO, which User-Mode Linux
 /// does not have.
 pub fn now_s() -> f64 {

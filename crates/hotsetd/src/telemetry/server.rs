@@ -19,8 +19,7 @@ const PATIENCE_S: f64 = 10.0;
 pub enum Listen {
     Nowhere,
     Unix(PathBuf),
-    /// An address of this machine only.
-    Loopback(std::net::SocketAddr),
+    Tcp(std::net::SocketAddr),
 }
 
 /// The two kinds of listeners and of their clients.
@@ -94,7 +93,7 @@ impl Listeners {
                 let path = below(root, path);
                 Some((format!("{}", path.display()), listeners.unix(&path, group)))
             }
-            Listen::Loopback(address) => Some((address.to_string(), loopback(address))),
+            Listen::Tcp(address) => Some((address.to_string(), tcp(address))),
         };
         match opened {
             Some((_, Ok(fd))) => listeners.all.push((Kind::Metrics, fd)),
@@ -376,7 +375,7 @@ pub fn http(asked: &[u8], respond: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     answer
 }
 
-fn loopback(address: &std::net::SocketAddr) -> io::Result<OwnedFd> {
+fn tcp(address: &std::net::SocketAddr) -> io::Result<OwnedFd> {
     let listener = std::net::TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     Ok(listener.into())

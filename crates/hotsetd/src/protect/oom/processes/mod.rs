@@ -113,11 +113,7 @@ impl Processes {
     /// Whether /proc is this machine's, as this very process sees it. Only then may a pid in it be killed.
     #[must_use]
     pub fn is_real(&self) -> bool {
-        const PROC: rustix::fs::FsWord = 0x9fa0;
-        let proc = &self.reader.proc;
-        let kernels = rustix::fs::fstatfs(proc).is_ok_and(|found| found.f_type == PROC);
-        let me = rustix::fs::readlinkat(proc, "self", Vec::new());
-        kernels && me.is_ok_and(|me| me.to_str() == Ok(&self.own.to_string()))
+        crate::os::process::is_own_proc(&self.reader.proc)
     }
 
     /// Leaves a process out of all further samples.
