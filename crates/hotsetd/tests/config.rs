@@ -52,33 +52,6 @@ fn no_file_gives_the_defaults_unless_it_was_named() {
 }
 
 #[test]
-fn a_distribution_s_drop_ins_come_first_and_can_be_replaced() {
-    let vendor = "aggressiveness = 1\nverbosity = 1\n";
-    let folder = Folder::with(&[
-        ("usr/lib/hotset/hotsetd.conf.d/10-vendor.conf", vendor),
-        (
-            "usr/lib/hotset/hotsetd.conf.d/20-more.conf",
-            "dry_run = true\n",
-        ),
-        ("etc/hotset/hotsetd.conf", "verbosity = 2\n"),
-    ]);
-    let config = folder.load().unwrap();
-    assert_eq!((config.policy.aggressiveness, config.verbosity), (1, 2));
-    assert!(config.dry_run);
-    // A file that is named stands for itself.
-    let named = load(&Place::named(
-        &folder.0.path().join("etc/hotset/hotsetd.conf"),
-    ));
-    assert!(!named.unwrap().dry_run);
-    // The administrator's file of the same name takes the place of the distribution's.
-    let own = folder.0.path().join("etc/hotset/hotsetd.conf.d");
-    std::fs::create_dir(&own).unwrap();
-    std::fs::write(own.join("20-more.conf"), "").unwrap();
-    let config = folder.load().unwrap();
-    assert!(!config.dry_run && config.policy.aggressiveness == 1);
-}
-
-#[test]
 fn the_last_drop_in_counts() {
     let folder = Folder::with(&[
         (

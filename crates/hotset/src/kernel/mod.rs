@@ -1,6 +1,6 @@
 //! `hotset kernel`: turns the command line into calls of kbuild, and prints tables or JSON.
 use crate::shell::{self, document, out, outln, usage, verbose};
-use anyhow::{bail, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use kbuild::cache::Cache;
 use kbuild::check::{self, Only, Plan};
@@ -23,7 +23,7 @@ mod source;
 
 use package::PackageArgs;
 pub use source::known;
-use source::SourceArgs;
+use source::{which_series, SourceArgs};
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -195,18 +195,6 @@ pub struct CheckArgs {
     no_boot: bool,
     #[command(flatten)]
     how: HowArgs,
-}
-
-/// Reads `--series`.
-fn which_series(text: &str) -> Result<Flavour> {
-    match text.parse::<Flavour>() {
-        Ok(flavour) if !flavour.series().is_empty() => Ok(flavour),
-        _ => {
-            let known = ["protection", "swappiness", "both", "generations"];
-            let meant = names::suggestion(text, known);
-            bail!("{text} is no series: expected {}{meant}", known.join(", "))
-        }
-    }
 }
 
 /// The architecture that `--arch` names, or one that boots on this processor.

@@ -1,6 +1,5 @@
 //! `hotset kernel package`: a kernel for a machine of its own.
-use super::source::SourceArgs;
-use super::which_series;
+use super::source::{which_series, SourceArgs};
 use crate::shell::{self, document, outln, usage};
 use anyhow::Result;
 use clap::{Args, ValueEnum, ValueHint};

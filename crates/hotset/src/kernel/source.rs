@@ -3,7 +3,7 @@ use crate::shell::usage;
 use anyhow::{bail, Result};
 use clap::Args;
 use kbuild::fetch::source::Fetch;
-use kbuild::{version, Line, Origin};
+use kbuild::{version, Flavour, Line, Origin};
 use std::path::{Path, PathBuf};
 
 /// The source of a kernel; the same arguments for all commands.
@@ -37,6 +37,18 @@ pub fn known(line: Line, tree: Option<&Path>) -> Result<()> {
     Err(usage!(
         "no source of Linux {line} is known, only of {known}; --tree FOLDER takes your own{meant}"
     ))
+}
+
+/// Reads `--series`.
+pub fn which_series(text: &str) -> Result<Flavour> {
+    match text.parse::<Flavour>() {
+        Ok(flavour) if !flavour.series().is_empty() => Ok(flavour),
+        _ => {
+            let known = ["protection", "swappiness", "both", "generations"];
+            let meant = names::suggestion(text, known);
+            bail!("{text} is no series: expected {}{meant}", known.join(", "))
+        }
+    }
 }
 
 impl SourceArgs {

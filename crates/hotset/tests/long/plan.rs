@@ -39,11 +39,11 @@ pub const RULES: &[(&str, Run)] = &[
     ),
     (
         "sudo hotset metrics",
-        Run::Elsewhere("tests/metrics.rs: it needs a daemon"),
+        Run::Elsewhere("tests/operate: it needs a daemon"),
     ),
     (
         "sudo hotset support",
-        Run::Elsewhere("tests/support.rs: it needs a terminal"),
+        Run::Elsewhere("tests/operate: it needs a terminal"),
     ),
     (
         "hotset status",

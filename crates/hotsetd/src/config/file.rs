@@ -290,3 +290,36 @@ fn apply_section(config: &mut Config, section: &str, table: &DeTable, found: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distributions_drop_ins_come_first_and_can_be_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let vendor = "usr/lib/hotset/hotsetd.conf.d";
+        put(
+            &format!("{vendor}/10-a.conf"),
+            "aggressiveness = 1\nverbosity = 1\n",
+        );
+        put(&format!("{vendor}/20-b.conf"), "dry_run = true\n");
+        put("etc/hotset/hotsetd.conf", "verbosity = 2\n");
+        let usual = || load(&Place::usual(root.path())).unwrap();
+        let config = usual();
+        assert_eq!((config.policy.aggressiveness, config.verbosity), (1, 2));
+        assert!(config.dry_run);
+        // A file that is named stands for itself.
+        let named = load(&Place::named(&root.path().join("etc/hotset/hotsetd.conf")));
+        assert!(!named.unwrap().dry_run);
+        // The administrator's file of the same name takes the place of the distribution's.
+        put("etc/hotset/hotsetd.conf.d/20-b.conf", "");
+        let config = usual();
+        assert!(!config.dry_run && config.policy.aggressiveness == 1);
+    }
+}

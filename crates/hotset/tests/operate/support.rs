@@ -1,12 +1,9 @@
 //! `hotset support` on a machine that a test makes.
+use crate::terminal::terminal;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output};
-use terminal::terminal;
-
-#[path = "common/terminal.rs"]
-mod terminal;
 
 /// A machine with a user, a process and a configuration.
 fn machine() -> tempfile::TempDir {

@@ -1,0 +1,6 @@
+//! Commands of people who run machines.
+#[path = "../common/terminal.rs"]
+mod terminal;
+
+mod metrics;
+mod support;
