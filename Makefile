@@ -56,12 +56,16 @@ install:
 	chmod 644 $(DESTDIR)$(UNITDIR)/hotsetd.service
 	install -D -m 644 dist/dbus-1/hotset.conf $(DESTDIR)$(DBUSDIR)/hotset.conf
 	install -D -m 644 dist/sysusers.d/hotset.conf $(DESTDIR)$(SYSUSERSDIR)/hotset.conf
-# Not where systemd and Prometheus look: they are off until the administrator links them there.
+# Not where systemd, Prometheus and other inits look: they are off until the administrator links them there.
 	install -d $(DESTDIR)$(PREFIX)/share/hotset/systemd $(DESTDIR)$(PREFIX)/share/hotset/monitoring
 	install -m 644 dist/prometheus/hotset.rules.yml dist/grafana/hotset.json $(DESTDIR)$(PREFIX)/share/hotset/monitoring/
 	for file in lock_mb.conf metrics.conf hotset-textfile.service hotset-textfile.timer; do \
 		sed $(PLACES) dist/systemd/$$file > $(DESTDIR)$(PREFIX)/share/hotset/systemd/$$file && \
 		chmod 644 $(DESTDIR)$(PREFIX)/share/hotset/systemd/$$file || exit 1; done
+	install -d $(DESTDIR)$(PREFIX)/share/hotset/openrc $(DESTDIR)$(PREFIX)/share/hotset/runit/hotsetd/log
+	for file in openrc/hotsetd runit/hotsetd/run runit/hotsetd/finish runit/hotsetd/check runit/hotsetd/log/run; do \
+		sed $(PLACES) dist/$$file > $(DESTDIR)$(PREFIX)/share/hotset/$$file && \
+		chmod 755 $(DESTDIR)$(PREFIX)/share/hotset/$$file || exit 1; done
 # What the administrator wrote is never written over.
 	[ -e $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf ] || install -m 644 \
 		dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf

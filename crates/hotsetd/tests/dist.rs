@@ -196,6 +196,8 @@ fn an_uninstall_leaves_only_a_changed_configuration() {
         "opt/x/share/hotset/systemd/hotset-textfile.timer",
         "opt/x/share/hotset/monitoring/hotset.rules.yml",
         "opt/x/share/hotset/monitoring/hotset.json",
+        "opt/x/share/hotset/openrc/hotsetd",
+        "opt/x/share/hotset/runit/hotsetd/log/run",
         "etc/hotset/hotsetd.conf",
         "etc/hotset/hotsetd.conf.d",
     ] {
