@@ -99,7 +99,7 @@ impl Policy {
                 .decide(seen, &delta, &self.config, &self.machine, decision);
         }
         if modules.fragmentation {
-            self.fragmentation.run(seen, decision);
+            self.fragmentation.run(seen, &self.config, decision);
         }
         if modules.negative_dentries {
             self.negative_dentries.run(seen, &self.config, decision);

@@ -166,7 +166,9 @@ pub fn package(wanted: &Wanted, progress: &mut Progress) -> Result<Packages> {
     remove_packages(tree.folder(), wanted.format)?;
     let suffix = format!("LOCALVERSION={}", flavour.suffix());
     let title = format!("Packaging {} ({arch})", flavour.label());
-    tree.make_target(&[&suffix, wanted.format.target()], &title, progress)?;
+    // Debian's packages are asked for what a kernel with debugging information needs, too. [`check`] has the rest.
+    let arguments = [&suffix, "DPKG_FLAGS=-d", wanted.format.target()];
+    tree.make_target(&arguments, &title, progress)?;
     let files = keep(&tree, wanted)?;
     Ok(Packages {
         release: tree.release()?,

@@ -116,11 +116,11 @@ impl Fragmentation {
         }
     }
 
-    pub fn run(&mut self, seen: &Observation, decision: &mut Decision) {
+    pub fn run(&mut self, seen: &Observation, config: &Config, decision: &mut Decision) {
         let value = seen.knobs.compaction_proactiveness;
         let ours = self
             .knob
-            .observe("vm.compaction_proactiveness", value, decision);
+            .observe("vm.compaction_proactiveness", value, config, decision);
         for (index, node) in seen.nodes.iter().enumerate() {
             let Some(slot) = self.slot(node.id) else {
                 continue;

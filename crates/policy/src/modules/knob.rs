@@ -4,7 +4,7 @@
 //! asks for. A later value that the policy has not asked for is a write of the administrator's, and the
 //! knob is the administrator's from then on. The floor itself, written again, is none: `sysctl --system` does so.
 
-use crate::{Action, Decision, Warning};
+use crate::{Action, Config, Decision, Warning};
 
 /// A write that fails, or that a dry run leaves out, is asked for again after so many seconds.
 const RETRY_S: f64 = 60.0;
@@ -24,11 +24,12 @@ pub(crate) struct Knob {
 
 impl Knob {
     /// Takes the value of the knob `name` at a sample; `None` where the kernel lacks it. Returns the value where the
-    /// policy may set the knob. Warns once where the administrator has written it.
+    /// policy may set the knob. Warns once where the administrator has written it, but for a value of `tunables`.
     pub fn observe(
         &mut self,
         name: &str,
         value: Option<u32>,
+        config: &Config,
         decision: &mut Decision,
     ) -> Option<u32> {
         let value = value?;
@@ -41,10 +42,16 @@ impl Knob {
         self.seen = Some(value);
         if !self.yielded && value != seen && !asked_for && self.floor != Some(value) {
             self.yielded = true;
-            decision.push(
-                Action::Warn(Warning::Yielded),
-                format_args!("somebody else set {name} to {value}: hotsetd leaves it alone"),
-            );
+            let configured = config
+                .tunables
+                .iter()
+                .any(|one| one.name == name && one.value.trim().parse() == Ok(value));
+            if !configured {
+                decision.push(
+                    Action::Warn(Warning::Yielded),
+                    format_args!("somebody else set {name} to {value}: hotsetd leaves it alone"),
+                );
+            }
         }
         (!self.yielded).then_some(value)
     }
@@ -74,5 +81,36 @@ impl Knob {
     /// Seconds since a value was last asked for.
     pub fn age_s(&self, now_s: f64) -> f64 {
         self.asked.map_or(f64::INFINITY, |(_, at)| now_s - at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Tunable, When};
+
+    #[test]
+    fn a_value_of_the_configuration_is_nobody_elses() {
+        let tunable = |value: &str| Tunable {
+            name: "vm.x".into(),
+            value: value.into(),
+            when: When::Start,
+        };
+        let warned = |value: &str| {
+            let config = Config {
+                tunables: vec![tunable(value)],
+                ..Config::default()
+            };
+            let (mut knob, mut decision) = (Knob::default(), Decision::default());
+            knob.observe("vm.x", Some(100), &config, &mut decision);
+            // Either way the knob is the administrator's from then on.
+            assert_eq!(
+                knob.observe("vm.x", Some(150), &config, &mut decision),
+                None
+            );
+            let warned = decision.actions().next().is_some();
+            warned
+        };
+        assert!(!warned("150") && warned("160"));
     }
 }

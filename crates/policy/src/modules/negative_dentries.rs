@@ -22,7 +22,7 @@ impl NegativeDentries {
     pub fn run(&mut self, seen: &Observation, config: &Config, decision: &mut Decision) {
         let value = seen.knobs.negative_dentry_limit;
         let name = "fs.negative-dentry-limit";
-        let Some(current) = self.knob.observe(name, value, decision) else {
+        let Some(current) = self.knob.observe(name, value, config, decision) else {
             return;
         };
         let total = seen.meminfo.total;

@@ -34,7 +34,9 @@ pub(crate) struct ObjectCaching {
 impl ObjectCaching {
     pub fn run(&mut self, seen: &Observation, config: &Config, decision: &mut Decision) {
         let value = seen.knobs.vfs_cache_pressure;
-        let ours = self.knob.observe("vm.vfs_cache_pressure", value, decision);
+        let ours = self
+            .knob
+            .observe("vm.vfs_cache_pressure", value, config, decision);
         let (Some(current), Some(dentries)) = (ours, seen.dentries) else {
             return;
         };

@@ -205,7 +205,7 @@ impl FreePages {
         let value = seen.knobs.watermark_scale_factor;
         let ours = self
             .knob
-            .observe("vm.watermark_scale_factor", value, decision);
+            .observe("vm.watermark_scale_factor", value, config, decision);
         let faded = self.faded(seen.now_s);
         let mut wanted = f64::from(self.knob.floor());
         let mut deepest = 0.0f64;
