@@ -1,5 +1,6 @@
 //! Real processes, really killed, in a pid namespace of their own with memory that files describe. A hog is
-//! started again and again among fifty innocents, and then a fork storm.
+//! started again and again among fifty innocents: first seldom, then at once by a loop, which is killed with its hogs.
+//! Then there is a fork storm.
 use crate::common::FakeMachine;
 use crate::memory::Memory;
 use crate::process::{Process, PROGRAM};
@@ -24,8 +25,8 @@ const HELPER: [&str; 3] = ["--exact", "kills::helper", "--ignored"];
 /// Files below /proc that describe the namespace's memory.
 const FILES: [&str; 3] = ["vmstat", "zoneinfo", "meminfo"];
 
-/// Starts the helpers and the daemon. Files end the hogs (`no-hog`) and begin the storm (`storm`). Who replaces eight
-/// hogs in two seconds is killed with them, so each hog is waited for.
+/// Starts the helpers and the daemon. Files end the hogs (`no-hog`), begin the loop (`loop`) and the storm (`storm`).
+/// Who replaces each of eight hogs within two seconds is killed with them: the first hogs come more slowly.
 const INSIDE: &str = "mount -t proc proc \"$ROOT/proc\" || exit 99
     for file in vmstat zoneinfo meminfo; do
         mount --bind \"$ROOT/files/$file\" \"$ROOT/proc/$file\" || exit 99
@@ -33,8 +34,10 @@ const INSIDE: &str = "mount -t proc proc \"$ROOT/proc\" || exit 99
     mount --bind \"$ROOT/files/sys\" \"$ROOT/proc/sys\" || exit 99
     i=0
     while [ $i -lt 50 ]; do ROLE=innocent $HELPER & i=$((i + 1)); done
-    (while [ ! -e \"$ROOT/no-hog\" ]; do sleep 0.3; ROLE=hog $HELPER; done
-     while [ ! -e \"$ROOT/storm\" ]; do sleep 0.05; done
+    (while [ ! -e \"$ROOT/no-hog\" ]; do sleep 2.5; ROLE=hog $HELPER; done) >/dev/null 2>&1 &
+    (while [ ! -e \"$ROOT/loop\" ]; do sleep 0.05; done
+     while true; do sleep 0.3; ROLE=hog $HELPER; done) >/dev/null 2>&1 &
+    (while [ ! -e \"$ROOT/storm\" ]; do sleep 0.05; done
      ROLE=$STORM $HELPER) >/dev/null 2>&1 &
     \"$0\" \"$@\"";
 
@@ -260,6 +263,22 @@ fn require_namespaces() {
 }
 
 impl Namespace {
+    /// Who starts a new hog for each that is killed is ended with the eighth, at the latest.
+    fn end_loop(&mut self) {
+        std::fs::write(self.machine.path("loop"), "").unwrap();
+        let before = self.kills().0;
+        for round in 1..=8 {
+            // Where this test is slow, two hogs may be killed in one round.
+            self.wait("the loop's hog has grown", |namespace| {
+                namespace.count("hog", 50) == 1 || namespace.kills().0 >= before + 8
+            });
+            self.exhaust_until(before + round);
+        }
+        std::thread::sleep(Duration::from_secs(3));
+        assert_eq!(self.count("hog", 0), 0, "{}", self.process.log());
+        self.assert_innocents_live();
+    }
+
     /// Kills hogs, and then the storm. Returns the name of the storm's victim.
     fn kill_all(&mut self) -> String {
         for round in 1..=HOGS {
@@ -274,6 +293,7 @@ impl Namespace {
             assert_eq!(self.kills().1, "hog", "{}", self.process.log());
         }
         self.assert_innocents_live();
+        self.end_loop();
 
         // Memory is nearly short, so processes are sampled: the daemon knows who was there before the storm.
         self.write_memory(&Memory {
