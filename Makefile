@@ -17,6 +17,7 @@ DBUSDIR ?= /usr/share/dbus-1/system.d
 DESTDIR ?=
 # As in script/env.
 TARGET ?= $(shell uname -m)-unknown-linux-gnu
+ARCH = $(firstword $(subst -, ,$(TARGET)))
 PROGRAMS = target/$(TARGET)/release
 # Man pages and completions of hotset, made from its own definitions.
 MANUAL = $(PROGRAMS)/manual
@@ -33,11 +34,14 @@ all:
 install:
 	@[ -f $(PROGRAMS)/hotsetd ] || { echo "make install: nothing is built yet; run make first" >&2; exit 1; }
 	install -D -m 755 $(PROGRAMS)/hotset $(DESTDIR)$(PREFIX)/bin/hotset
+	install -d $(DESTDIR)$(PREFIX)/share/hotset
+# The lab runs on x86-64 alone.
+ifeq ($(ARCH),x86_64)
 	install -D -m 755 $(PROGRAMS)/hotset-guest $(DESTDIR)$(PREFIX)/lib/hotset/hotset-guest
 	install -D -m 755 $(PROGRAMS)/hotset-database $(DESTDIR)$(PREFIX)/lib/hotset/hotset-database
-	install -d $(DESTDIR)$(PREFIX)/share/hotset
 	cp -r experiments $(DESTDIR)$(PREFIX)/share/hotset/
 	cp -r kernel $(DESTDIR)$(PREFIX)/share/hotset/
+endif
 	install -D -m 755 $(PROGRAMS)/hotsetd $(DESTDIR)$(PREFIX)/sbin/hotsetd
 # The pages link to each other, so their folders are as in the source.
 	install -d $(DESTDIR)$(DOCDIR) $(DESTDIR)$(MANDIR)/man5 $(DESTDIR)$(MANDIR)/man8
