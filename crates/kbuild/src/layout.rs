@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "HOTSET_KERNEL_DIR";
 /// 2. `kernel/` in the working directory and above it.
 /// 3. `kernel/` beside this program and above it.
 /// 4. The source tree that this program was built in.
-/// 5. The installed places.
+/// 5. The places of `make install`.
 ///
 /// # Errors
 /// When there is no such directory; the message lists the places.
@@ -36,13 +36,12 @@ pub fn kernel_dir() -> Result<PathBuf> {
         places.extend(start.ancestors().map(|dir| dir.join("kernel")));
     }
     places.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel"));
-    places.push("/usr/local/share/hotset/kernel".into());
-    places.push("/usr/share/hotset/kernel".into());
+    places.extend(processes::program::installed("share/hotset/kernel"));
     match places.iter().find(|dir| is_kernel_dir(dir)) {
         Some(dir) => Ok(std::fs::canonicalize(dir)?),
         None => bail!(
             "no folder kernel/config found in the working folder or above it, nor beside \
-             this program, nor in /usr/share/hotset. Run inside a checkout, or set {VARIABLE}"
+             this program, nor where make install puts it. Run inside a checkout, or set {VARIABLE}"
         ),
     }
 }

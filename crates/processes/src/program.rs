@@ -1,4 +1,5 @@
-//! Finds a program as execvp(3) does, so that a wrong command is reported before anything is opened.
+//! Finds a program as execvp(3) does, so that a wrong command is reported before anything is opened; and what `make
+//! install` has put beside this one.
 use rustix::fs::{access, Access};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,19 @@ pub fn find(command: &OsStr) -> Result<PathBuf, Unusable> {
         }
     }
     Err(worst)
+}
+
+/// The places of an installed file or folder, such as `sbin/hotsetd`: below the PREFIX that this program lies in, and
+/// below /usr, where packages install.
+pub fn installed(what: &str) -> Vec<PathBuf> {
+    let own = std::env::current_exe().ok();
+    let prefix = own.as_deref().and_then(|path| path.ancestors().nth(2));
+    let mut places: Vec<PathBuf> = prefix.map(|prefix| prefix.join(what)).into_iter().collect();
+    let packaged = Path::new("/usr").join(what);
+    if !places.contains(&packaged) {
+        places.push(packaged);
+    }
+    places
 }
 
 fn usable(path: &Path) -> Result<PathBuf, Unusable> {

@@ -160,3 +160,28 @@ fn the_experiment_of_the_guide_is_right() {
     assert_eq!(status(&good), 0, "{}", err(&good));
     assert!(!err(&good).contains("note:"), "{}", err(&good));
 }
+
+#[test]
+fn experiments_are_found_below_the_prefix_of_make_install() {
+    let prefix = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for folder in ["bin", "share/hotset/experiments"] {
+        fs::create_dir_all(prefix.path().join(folder)).unwrap();
+    }
+    let program = prefix.path().join("bin/hotset");
+    fs::hard_link(env!("CARGO_BIN_EXE_hotset"), &program).unwrap();
+    let file = prefix
+        .path()
+        .join("share/hotset/experiments/only-here.toml");
+    fs::write(file, TINY).unwrap();
+    let list = std::process::Command::new(program)
+        .args(["lab", "list"])
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert!(
+        out(&list).contains("only-here"),
+        "{} {}",
+        out(&list),
+        err(&list)
+    );
+}

@@ -6,9 +6,6 @@ use anyhow::{bail, Context, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The place that packages install experiments to.
-const INSTALLED: &str = "/usr/share/hotset/experiments";
-
 /// An experiment file as `hotset lab list` shows it.
 pub struct Listed {
     /// The name of the folder in `experiments/` that the file lies in; empty for none.
@@ -35,7 +32,7 @@ impl Listed {
 }
 
 /// Places that have experiments, the first before the others: the current folder, the source tree
-/// that this program was built in, and the place of packages.
+/// that this program was built in, and the places of `make install`.
 fn places() -> Vec<PathBuf> {
     let mut places = vec![PathBuf::from("experiments")];
     if let Ok(program) = std::env::current_exe() {
@@ -48,7 +45,7 @@ fn places() -> Vec<PathBuf> {
             })
         }));
     }
-    places.push(INSTALLED.into());
+    places.extend(processes::program::installed("share/hotset/experiments"));
     places
 }
 

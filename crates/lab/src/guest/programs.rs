@@ -7,7 +7,7 @@ pub struct Program {
     name: &'static str,
     /// The environment variable that names the program's file.
     variable: &'static str,
-    /// The place that packages install the program to.
+    /// The place that `make install` puts the program to, below its PREFIX.
     installed: &'static str,
     /// The crate that builds the program.
     package: &'static str,
@@ -17,21 +17,21 @@ pub struct Program {
 pub const GUEST: Program = Program {
     name: "hotset-guest",
     variable: "HOTSET_GUEST",
-    installed: "/usr/lib/hotset/hotset-guest",
+    installed: "lib/hotset/hotset-guest",
     package: "guest",
 };
 /// The daemon.
 pub const DAEMON: Program = Program {
     name: "hotsetd",
     variable: "HOTSET_HOTSETD",
-    installed: "/usr/sbin/hotsetd",
+    installed: "sbin/hotsetd",
     package: "hotsetd",
 };
 /// The program with the real databases.
 pub const DATABASE: Program = Program {
     name: "hotset-database",
     variable: "HOTSET_DATABASE",
-    installed: "/usr/lib/hotset/hotset-database",
+    installed: "lib/hotset/hotset-database",
     package: "database",
 };
 
@@ -57,7 +57,8 @@ impl Program {
         let own = std::env::current_exe().context("finding this program's own path")?;
         // A test's program is in `deps/`, one below.
         let beside = own.ancestors().skip(1).take(2).map(|dir| dir.join(name));
-        let places: Vec<PathBuf> = beside.chain([(*installed).into()]).collect();
+        let installed = processes::program::installed(installed);
+        let places: Vec<PathBuf> = beside.chain(installed).collect();
         if let Some(found) = places.iter().find(|path| path.is_file()) {
             return Ok(found.clone());
         }

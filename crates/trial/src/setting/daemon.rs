@@ -73,12 +73,11 @@ pub fn program() -> Result<PathBuf> {
     if let Some(path) = beside.filter(|path| path.is_file()) {
         return Ok(path);
     }
-    let places = ["hotsetd", "/usr/sbin/hotsetd"].map(std::ffi::OsStr::new);
-    let mut found = places
+    let mut places = vec!["hotsetd".into()];
+    places.extend(processes::program::installed("sbin/hotsetd"));
+    places
         .iter()
-        .filter_map(|name| processes::program::find(name).ok());
-    found
-        .next()
+        .find_map(|place| processes::program::find(place.as_os_str()).ok())
         .context("there is no program hotsetd; `make install` installs it")
 }
 
