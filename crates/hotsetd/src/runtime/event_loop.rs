@@ -10,7 +10,7 @@ use crate::runtime::sd_notify::Notify;
 use crate::runtime::startup;
 use crate::runtime::wake::{Asked, Signals, Timer};
 use crate::telemetry::log::{Level, Log};
-use crate::telemetry::server::{Kind, Listeners};
+use crate::telemetry::server::{Kind, Listen, Listeners};
 use crate::telemetry::serving::Serving;
 use rustix::event::epoll;
 use rustix::fd::{AsFd, OwnedFd};
@@ -173,6 +173,12 @@ fn take_lock(
     log: &mut Log,
 ) -> io::Result<Option<lock_file::Instance>> {
     if options.dry_run {
+        if config.metrics != Listen::Nowhere {
+            let text = format_args!(
+                "--dry-run serves no metrics; a configuration with dry_run = true does"
+            );
+            log.line(Level::Notice, "sockets", text);
+        }
         return Ok(None);
     }
     match lock_file::take(&options.root) {

@@ -58,6 +58,7 @@ fn a_dry_run_changes_makes_and_removes_no_file() {
         process.log().matches("rates: ").count() > 5
     });
     process.until("the knob is logged", logs_swappiness);
+    assert!(process.log().contains("--dry-run serves no metrics"));
     process.signal(libc::SIGTERM);
     assert!(process.wait().success());
     let mut after = BTreeMap::new();
