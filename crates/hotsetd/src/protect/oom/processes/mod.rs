@@ -24,7 +24,8 @@ struct Known {
     pid: i32,
     /// Pid and start time identify a process. 0: never read.
     start: u64,
-    /// Of the folder /proc/PID: a pid that was given to another process has another.
+    /// Of the folder /proc/PID: a pid that was given to another process has another. So has a process whose folder
+    /// the kernel has dropped meanwhile, for want of memory.
     inode: u64,
     /// [`Reader::statm`] before the other files were read.
     statm: Option<u64>,
@@ -318,8 +319,8 @@ fn read_anew(
         None => (reader.candidate(pid), now_s),
     };
     // Its memory is on its way, though its files tell of none any more.
-    let leaving = before.and_then(|before| before.process.filter(|_| before.inode == inode));
-    let leaving = leaving.filter(|_| process.is_none() && reader.is_leaving(pid));
+    let leaving = before.and_then(|before| before.process);
+    let leaving = leaving.filter(|one| process.is_none() && reader.is_leaving(one));
     let process = process.or(leaving.map(|one| Candidate { dying: true, ..one }));
     let dying = process.is_some_and(|one| one.dying);
     let since_s = before.and_then(|before| before.dying_s).unwrap_or(now_s);

@@ -100,11 +100,12 @@ impl Reader {
         read(&self.proc, pid, name, &mut self.text)
     }
 
-    /// Whether a process that has no memory any more is still giving it back: it ends, and has not ended.
-    pub fn is_leaving(&mut self, pid: i32) -> bool {
+    /// Whether the process, of which no file tells of memory any more, is still giving it back: it ends, and has not
+    /// ended.
+    pub fn is_leaving(&mut self, one: &Candidate) -> bool {
         // PF_EXITING in include/linux/sched.h.
         const EXITING: u64 = 4;
-        let Some(stat) = self.stat(pid) else {
+        let Some(stat) = self.stat(one.pid).filter(|stat| stat.start == one.start) else {
             return false;
         };
         let zombie = matches!(stat.state, "Z" | "X");
