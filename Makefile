@@ -84,6 +84,8 @@ uninstall:
 	if cmp -s dist/systemd/hotsetd.conf $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; then \
 		rm $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf; fi
 	-rmdir $(DESTDIR)$(SYSCONFDIR)/hotset/hotsetd.conf.d $(DESTDIR)$(SYSCONFDIR)/hotset 2>/dev/null
+# Folders of shells that this machine may not have.
+	-rmdir -p --ignore-fail-on-non-empty $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) 2>/dev/null
 	rm -rf $(DESTDIR)$(PREFIX)/lib/hotset $(DESTDIR)$(PREFIX)/share/hotset $(DESTDIR)$(DOCDIR)
 
 .PHONY: all install uninstall

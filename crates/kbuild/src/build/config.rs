@@ -59,6 +59,16 @@ impl Fragment {
         })
     }
 
+    /// Switches these options on where the kernel has them. They are no wants: a kernel with the first patches of a series
+    /// alone does not know those of later ones.
+    #[must_use]
+    pub fn with_options<'a>(mut self, options: impl IntoIterator<Item = &'a String>) -> Fragment {
+        for option in options {
+            self.text += &format!("CONFIG_{option}=y\n");
+        }
+        self
+    }
+
     /// The lines that a `.config` does not fulfil, by file.
     pub fn unfulfilled(&self, dot_config: &str) -> Vec<(PathBuf, Vec<String>)> {
         self.wants

@@ -124,8 +124,10 @@ impl Recipe<'_> {
             request,
             bed: request.bed()?,
             flavour: request.flavour_of(&patches),
+            fragment: request
+                .fragment()?
+                .with_options(patches.iter().flat_map(|patch| &patch.options)),
             patches,
-            fragment: request.fragment()?,
             source: request.source(&request.cache()?, progress)?,
             compiler: compiler()?,
         })

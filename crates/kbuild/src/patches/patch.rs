@@ -18,6 +18,8 @@ pub struct Patch {
     pub files: Vec<PathBuf>,
     /// The files that the patch creates.
     pub made: Vec<PathBuf>,
+    /// The options that the patch adds to Kconfig and that can be switched on, without `CONFIG_`.
+    pub options: Vec<String>,
 }
 
 impl Patch {
@@ -60,6 +62,7 @@ impl Patch {
             sha256: format!("{:x}", Sha256::digest(&bytes)),
             files,
             made,
+            options: options(&text),
         })
     }
 
@@ -150,6 +153,20 @@ fn touched(text: &str) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (files, made)
 }
 
+/// The Boolean options that a diff of Kconfig files adds.
+fn options(text: &str) -> Vec<String> {
+    let added: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix('+'))
+        .collect();
+    let is_bool = |line: &str| line.trim_start().starts_with("bool");
+    added
+        .windows(2)
+        .filter_map(|pair| pair[0].strip_prefix("config ").filter(|_| is_bool(pair[1])))
+        .map(Into::into)
+        .collect()
+}
+
 /// Line counts of "@@ -a,b +c,d @@".
 fn hunk(line: &str) -> Option<(u64, u64)> {
     let mut fields = line.strip_prefix("@@ -")?.split_whitespace();
@@ -165,6 +182,12 @@ fn hunk(line: &str) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_are_the_boolean_ones_that_are_new() {
+        let text = "+config NEW\n+\tbool \"New\"\n+\tdefault y\n+config N\n+\tint \"N\"\n config OLD\n \tbool\n";
+        assert_eq!(options(text), ["NEW"]);
+    }
 
     #[test]
     fn a_removed_line_of_a_headers_form_is_no_header() {
