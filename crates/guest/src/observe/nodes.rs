@@ -1,66 +1,48 @@
 //! The contents of each memory node, on a machine with several.
 use protocol::wire::Counters;
-use std::collections::BTreeMap;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the node's managed pages, like the series'
-/// floors. Clean pages are the file lists without dirty pages and pages under writeback, as in
-/// [`crate::observe::watch`]. Empty on a machine with one node.
+/// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the memory that the node can give away, like the series'
+/// floors: free pages, LRU lists, reclaimable slab and compressed swap. Clean pages are the file lists without dirty
+/// pages. Empty on a machine with one node.
 pub fn gauges() -> Counters {
-    let zoneinfo = std::fs::read_to_string("/proc/zoneinfo").unwrap_or_default();
-    let managed = managed(&zoneinfo);
+    let there = |node: &u32| std::path::Path::new(&format!("{NODES}/node{node}")).is_dir();
+    let nodes: Vec<u32> = (0..).take_while(there).collect();
     let mut out = Counters::new();
-    if managed.len() < 2 {
+    if nodes.len() < 2 {
         return out;
     }
     // Each CPU holds back up to 125 pages of each counter for a second or more: together a hundredth
     // of a small node. Writing stat_refresh adds them up.
     let _ = std::fs::write("/proc/sys/vm/stat_refresh", "1");
-    for (node, pages) in managed {
+    for node in nodes {
         let path = format!("{NODES}/node{node}/vmstat");
         let Ok(vmstat) = std::fs::read_to_string(path) else {
             continue;
         };
-        for (name, value) in shares(&vmstat, pages) {
+        for (name, value) in shares(&vmstat) {
             out.insert(format!("node{node}.{name}"), value);
         }
     }
     out
 }
 
-fn shares(vmstat: &str, managed: f64) -> [(&'static str, f64); 3] {
+fn shares(vmstat: &str) -> [(&'static str, f64); 3] {
     let get = |name: &str| {
         let value = crate::kernel_files::vmstat_field(vmstat, name);
         value.unwrap_or(0) as f64
     };
     let file = get("nr_inactive_file") + get("nr_active_file");
-    // Pages under writeback to swap are no file pages, as in the series.
-    let writeback = (get("nr_writeback") - get("nr_swapcached")).max(0.0);
-    let clean = file - get("nr_dirty") - writeback;
     let anon = get("nr_inactive_anon") + get("nr_active_anon");
+    let free = get("nr_free_pages");
+    // A node without memory has shares of nothing.
+    let all = (free + file + anon + get("nr_slab_reclaimable") + get("nr_zspages")).max(1.0);
     [
-        ("clean", clean.max(0.0) / managed),
-        ("anon", anon / managed),
-        ("free", get("nr_free_pages") / managed),
+        ("clean", (file - get("nr_dirty")).max(0.0) / all),
+        ("anon", anon / all),
+        ("free", free / all),
     ]
-}
-
-/// Pages that each node's zones manage, from /proc/zoneinfo. Nodes without pages are left out.
-fn managed(zoneinfo: &str) -> BTreeMap<u32, f64> {
-    let mut nodes = BTreeMap::new();
-    let mut node = None;
-    for line in zoneinfo.lines() {
-        if let Some(rest) = line.strip_prefix("Node ") {
-            node = rest.split(',').next().and_then(|n| n.trim().parse().ok());
-        } else if let (Some(node), Some(pages)) = (node, line.trim().strip_prefix("managed ")) {
-            let pages: f64 = pages.trim().parse().unwrap_or(0.0);
-            if pages > 0.0 {
-                *nodes.entry(node).or_insert(0.0) += pages;
-            }
-        }
-    }
-    nodes
 }
 
 /// The CPUs of a list such as `0-2,5`.
@@ -123,19 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn managed_pages_are_summed_by_node() {
-        let text = "Node 0, zone      DMA\n  pages free 9\n        managed  100\n\
-                    Node 0, zone    DMA32\n        managed  900\n\
-                    Node 1, zone   Normal\n        managed  500\nNode 2, zone Movable\n  managed 0\n";
-        let nodes: Vec<_> = managed(text).into_iter().collect();
-        assert_eq!(nodes, [(0, 1000.0), (1, 500.0)]);
-    }
-
-    #[test]
-    fn shares_are_of_the_nodes_own_pages() {
-        let vmstat = "nr_free_pages 50\nnr_inactive_anon 100\nnr_active_anon 20\n\
-                      nr_inactive_file 200\nnr_active_file 100\nnr_dirty 30\nnr_writeback 20\n";
-        let found = shares(vmstat, 1000.0);
-        assert_eq!(found, [("clean", 0.25), ("anon", 0.12), ("free", 0.05)]);
+    fn shares_are_of_what_the_node_can_give_away() {
+        let vmstat = "nr_free_pages 500\nnr_inactive_anon 100\nnr_active_anon 20\nnr_slab_reclaimable 30\n\
+                      nr_inactive_file 200\nnr_active_file 100\nnr_dirty 50\nnr_writeback 20\nnr_zspages 50\n";
+        let found = shares(vmstat);
+        assert_eq!(found, [("clean", 0.25), ("anon", 0.12), ("free", 0.5)]);
     }
 }

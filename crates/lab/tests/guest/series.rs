@@ -125,7 +125,12 @@ fn clean(trial: &Trial) -> Vec<(f64, f64)> {
 /// For each sample, the memory in KiB that the floors are shares of; but for compressed swap, which is not sampled.
 fn to_give_away(trial: &Trial) -> Vec<f64> {
     let gauge = |name: &str| trial.gauges[&format!("meminfo.{name}")].iter();
-    let lists = ["Active(file)", "Inactive(file)", "Active(anon)", "Inactive(anon)"];
+    let lists = [
+        "Active(file)",
+        "Inactive(file)",
+        "Active(anon)",
+        "Inactive(anon)",
+    ];
     let mut sum: Vec<f64> = gauge("MemFree").map(|(_, kb)| *kb).collect();
     for list in lists {
         for (sum, (_, kb)) in sum.iter_mut().zip(gauge(list)) {
