@@ -59,12 +59,16 @@ impl Fragment {
         })
     }
 
-    /// Switches these options on where the kernel has them. They are no wants: a kernel with the first patches of a series
+    /// Switches these options on where the kernel has them and the fragment does not name them. They are no wants: a kernel with the first patches of a series
     /// alone does not know those of later ones.
     #[must_use]
     pub fn with_options<'a>(mut self, options: impl IntoIterator<Item = &'a String>) -> Fragment {
         for option in options {
-            self.text += &format!("CONFIG_{option}=y\n");
+            let named =
+                |line: &str| setting(line).is_some_and(|(symbol, _)| symbol[7..] == **option);
+            if !self.text.lines().any(named) {
+                self.text += &format!("CONFIG_{option}=y\n");
+            }
         }
         self
     }
@@ -180,6 +184,16 @@ mod tests {
                 "line 9: CONFIG_FORCED=not set: is y",
             ]
         );
+    }
+
+    #[test]
+    fn options_of_patches_are_on_unless_the_fragment_says_otherwise() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("um");
+        std::fs::write(&path, "# CONFIG_A is not set\n").unwrap();
+        let options = ["A".to_string(), "AB".to_string()];
+        let fragment = Fragment::read(&[path]).unwrap().with_options(&options);
+        assert_eq!(fragment.text, "# CONFIG_A is not set\nCONFIG_AB=y\n");
     }
 
     #[test]
