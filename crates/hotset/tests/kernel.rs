@@ -201,7 +201,6 @@ fn a_wrong_option_is_usage_and_the_nearest_name_is_suggested() {
         ("kernel fetch v6.12", "write 6.12,"),
         ("kernel build 7.3.4 --vanilla", "write 7.3,"),
         ("kernel fetch --mirror foo", "--mirror: expected a URL"),
-        ("kernel check --touched-only --at-end", "--at-end"),
         (
             "kernel build --series both --series-dir .",
             "give one of the two",

@@ -184,11 +184,11 @@ pub struct CheckArgs {
     /// Patches to check, by number: 3, 3.., ..3 or 2..4 (both included) [default: all]
     #[arg(long, value_name = "RANGE")]
     only: Option<Only>,
-    /// Build and boot only with all patches applied, not after each; all must still apply
+    /// Compile and boot only with all patches applied, not after each; all must still apply
     #[arg(long)]
     at_end: bool,
     /// Compile only the files that the patches touch; build and boot no kernel. Takes a minute
-    #[arg(long, conflicts_with = "at_end")]
+    #[arg(long)]
     touched_only: bool,
     /// Do not boot the kernels
     #[arg(long)]

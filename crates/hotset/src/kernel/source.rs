@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The source of a kernel; the same arguments for all commands.
 #[derive(Args)]
 pub struct SourceArgs {
-    /// Line of kernels: 7.3 or 6.12
+    /// Line of kernels: 7.3 or 6.12, or 6.18 with --tree
     #[arg(value_name = "VERSION", default_value = "7.3")]
     pub line: Line,
     /// Kernel source tree to use instead of Debian's; it is only read

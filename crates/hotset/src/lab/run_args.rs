@@ -14,7 +14,8 @@ pub struct RunArgs {
     /// The bed that guests run on, instead of the experiment's: uml or qemu
     #[arg(long, value_name = "BED", value_parser = ["uml", "qemu"])]
     pub bed: Option<String>,
-    /// Line of kernels that all arms boot, instead of the experiment's: 7.3 or 6.12
+    /// Line of kernels that all arms boot, instead of the experiment's: 7.3 or 6.12,
+    /// or 6.18 with --tree
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<kbuild::Line>,
     /// Only these arms; the name of a sweep stands for its arms

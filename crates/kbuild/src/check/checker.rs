@@ -232,7 +232,10 @@ impl Checker<'_> {
             .iter()
             .filter(|file| !loose || self.build_tree.tree().join(file).is_file())
             .map(|file| format!("{}o", file.trim_end_matches('c')))
-            .filter(|object| !all_known || was_made(&self.build_tree.objects(), object))
+            .filter(|object| match all_known {
+                true => was_made(&self.build_tree.objects(), object),
+                false => is_wanted(&self.build_tree.tree(), &self.build_tree.objects(), object),
+            })
             .collect();
         if objects.is_empty() {
             return Ok((String::new(), String::new()));
@@ -307,9 +310,50 @@ fn was_made(objects: &Path, object: &str) -> bool {
     object.exists() || object.with_file_name(format!(".{name}.cmd")).exists()
 }
 
+/// Whether the configuration in `objects` has this object: not where the Makefile beside its source
+/// makes it for an option that is off. What make is told to make, it makes in any configuration.
+fn is_wanted(tree: &Path, objects: &Path, object: &str) -> bool {
+    let path = Path::new(object);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let makefile = tree.join(path.with_file_name("Makefile"));
+    let (Ok(rules), Ok(config)) = (
+        std::fs::read_to_string(makefile),
+        std::fs::read_to_string(objects.join(".config")),
+    ) else {
+        return true;
+    };
+    let option = rules.lines().find_map(|line| {
+        let (option, made) = line.strip_prefix("obj-$(")?.split_once(')')?;
+        made.split_whitespace()
+            .any(|word| word == name)
+            .then_some(option)
+    });
+    option.is_none_or(|option| {
+        let is_on = |line: &str| {
+            line.strip_prefix(option)
+                .is_some_and(|value| value.starts_with("=y") || value.starts_with("=m"))
+        };
+        config.lines().any(is_on)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_of_an_option_that_is_off_is_not_wanted() {
+        let dir = tempfile::tempdir().unwrap();
+        let mm = dir.path().join("mm");
+        std::fs::create_dir(&mm).unwrap();
+        let rules = "obj-y := filemap.o\nobj-$(CONFIG_A) += a.o wsprot.o\nobj-$(CONFIG_AB)\t+= ab.o\n";
+        std::fs::write(mm.join("Makefile"), rules).unwrap();
+        let config = "# CONFIG_A is not set\nCONFIG_AB=y\n";
+        std::fs::write(dir.path().join(".config"), config).unwrap();
+        let wanted = |object| is_wanted(dir.path(), dir.path(), object);
+        assert!(wanted("mm/filemap.o") && wanted("mm/ab.o") && wanted("fs/exec.o"));
+        assert!(!wanted("mm/wsprot.o") && !wanted("mm/a.o"));
+    }
 
     #[test]
     fn an_object_with_a_record_of_its_command_counts_as_made() {

@@ -22,19 +22,34 @@ const TEST: &str = "tools/testing/selftests/mm/wsprot.c";
 /// The guest's size. The file must be larger than the floor that the test sets.
 struct Size {
     memory_mb: u64,
+    cpus: u32,
+    /// Megabytes of each node; none: one node.
+    nodes_mb: &'static [u64],
     file: u64,
     silent_s: u64,
 }
 
 const SMALL: Size = Size {
     memory_mb: 96,
+    cpus: 1,
+    nodes_mb: &[],
     file: 64 << 20,
     silent_s: 300,
 };
+/// Reclaimers on several CPUs and nodes at once.
+const NODES: Size = Size {
+    memory_mb: 192,
+    cpus: 4,
+    nodes_mb: &[96, 96],
+    file: 128 << 20,
+    silent_s: 600,
+};
 /// KASAN takes an eighth of memory and a quarantine, and is ten times as slow where QEMU emulates.
 const DEBUG: Size = Size {
-    memory_mb: 256,
-    file: 128 << 20,
+    memory_mb: 384,
+    cpus: 4,
+    nodes_mb: &[192, 192],
+    file: 256 << 20,
     silent_s: 1800,
 };
 
@@ -119,8 +134,8 @@ fn run(kind: Kind, kernel: &Path, test: &Path, size: &Size) -> (Ending, Vec<Stri
                 writable: false,
             }),
             memory_mb: size.memory_mb,
-            cpus: 1,
-            nodes_mb: &[],
+            cpus: size.cpus,
+            nodes_mb: size.nodes_mb,
             scratch_mb: 0,
             root: None,
             command_line: &[],
@@ -205,12 +220,12 @@ fn selftests_pass_on_user_mode_linux_7_3() {
 #[test]
 #[ignore = "guest: boots Linux 6.12 in QEMU with the series; build it with `hotset kernel build 6.12 --arch x86_64`"]
 fn selftests_pass_on_qemu_6_12() {
-    pass_on("6.12", "x86_64", None, &SMALL);
+    pass_on("6.12", "x86_64", None, &NODES);
 }
 
 /// Kernels that only `script/test --long` builds.
 mod long {
-    use super::{pass_on, DEBUG, SMALL};
+    use super::{pass_on, DEBUG, NODES, SMALL};
 
     #[test]
     #[ignore = "long: boots User-Mode Linux 6.12 with the series; build it with `hotset kernel build 6.12`"]
@@ -221,7 +236,7 @@ mod long {
     #[test]
     #[ignore = "long: boots Linux 7.3 in QEMU with the series; build it with `hotset kernel build 7.3 --arch x86_64`"]
     fn selftests_pass_on_qemu_7_3() {
-        pass_on("7.3", "x86_64", None, &SMALL);
+        pass_on("7.3", "x86_64", None, &NODES);
     }
 
     #[test]
