@@ -347,7 +347,7 @@ fn check(args: &CheckArgs, console: &mut Console) -> Result<ExitCode> {
     for flavour in &flavours {
         chosen_exist(&request(&args.source, &args.how, *flavour), only)?;
     }
-    let booter = if args.no_boot {
+    let booter = if args.no_boot || args.touched_only {
         None
     } else {
         Some(boot::Booter::new(&arch(&args.source, &args.how))?)

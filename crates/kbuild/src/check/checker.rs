@@ -254,12 +254,12 @@ impl Checker<'_> {
     }
 
     fn booted(&self, progress: &mut Progress) -> Verdict {
-        let Some(boot) = self.boot else {
-            return Verdict::not_run("left out");
-        };
         if self.touched_only {
             return Verdict::not_run("no kernel is built");
         }
+        let Some(boot) = self.boot else {
+            return Verdict::not_run("left out");
+        };
         progress(Step::Begin {
             title: "Booting".into(),
             total: None,
@@ -346,7 +346,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mm = dir.path().join("mm");
         std::fs::create_dir(&mm).unwrap();
-        let rules = "obj-y := filemap.o\nobj-$(CONFIG_A) += a.o wsprot.o\nobj-$(CONFIG_AB)\t+= ab.o\n";
+        let rules =
+            "obj-y := filemap.o\nobj-$(CONFIG_A) += a.o wsprot.o\nobj-$(CONFIG_AB)\t+= ab.o\n";
         std::fs::write(mm.join("Makefile"), rules).unwrap();
         let config = "# CONFIG_A is not set\nCONFIG_AB=y\n";
         std::fs::write(dir.path().join(".config"), config).unwrap();
