@@ -5,9 +5,10 @@ use kbuild::build::{self, Built};
 use kbuild::cache::Cache;
 use kbuild::fetch::{debian, source};
 use kbuild::patches::series;
-use kbuild::{layout, version};
+use kbuild::{layout, Line};
 use names::shown;
 use serde_json::json;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -54,30 +55,27 @@ pub fn list(as_json: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every series that a kernel directory has, for each known line of kernels.
+/// Every series that a kernel directory has, those of the newest line of kernels first.
 fn all_series(kernel_dir: &Path) -> Vec<Series> {
     let mut found = Vec::new();
-    for line in version::KNOWN {
-        for (folder, series) in [
-            ("series", None),
-            ("series", Some("swappiness")),
-            ("series", Some("swappiness-on-protection")),
-            ("testbed", Some("generations")),
-            ("testbed", Some("um")),
-        ] {
-            let dir = layout::series_dir(kernel_dir, folder, line, series);
-            // Where the same patches apply to both, swappiness has one folder.
-            let known = found.iter().any(|known: &Series| known.dir == dir);
-            if let (false, Ok(patches)) = (known, series::load(&dir)) {
-                let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    for folder in ["series", "testbed"] {
+        let entries = std::fs::read_dir(kernel_dir.join(folder));
+        for entry in entries.into_iter().flatten().flatten() {
+            let (dir, name) = (entry.path(), entry.file_name());
+            if let Ok(patches) = series::load(&dir) {
                 found.push(Series {
-                    name: name.into_owned(),
+                    name: name.to_string_lossy().into_owned(),
                     patches: patches.len(),
                     dir,
                 });
             }
         }
     }
+    found.sort_by_cached_key(|series| {
+        let line = series.name.split('-').next();
+        let line = line.and_then(|text| text.parse::<Line>().ok());
+        (Reverse(line), series.dir.clone())
+    });
     found
 }
 
