@@ -36,7 +36,7 @@ mod tests {
     fn the_version_names_commit_target_and_kernels() {
         assert!(COMMIT == "unknown" || COMMIT.chars().all(|c| c.is_ascii_hexdigit()));
         assert!(SHORT.starts_with(NUMBER) && SHORT.contains(COMMIT));
-        for wanted in [NUMBER, COMMIT, "linux", "6.12, 7.3"] {
+        for wanted in [NUMBER, COMMIT, "linux", "6.12, 6.18, 7.3"] {
             assert!(LONG.contains(wanted), "{wanted}");
         }
     }
