@@ -3,6 +3,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 mod doctor;
+mod explain;
 mod kernel;
 mod lab;
 mod manual;
@@ -34,6 +35,8 @@ enum Command {
     Completions(manual::CompletionsArgs),
     /// Say what this machine allows hotset, what would be better, and the command for it
     Doctor(doctor::DoctorArgs),
+    /// Say why the machine froze: who took the memory, who waited, what to do
+    Explain(explain::ExplainArgs),
     /// Fetch, build and check the kernels that the lab boots
     #[command(subcommand)]
     Kernel(kernel::Command),
@@ -108,6 +111,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Completions(args) => manual::completions(&args, complete_command()),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Kernel(command) => kernel::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Manual(args) => manual::write(&args, complete_command()),

@@ -5,10 +5,12 @@
 //! * [`observe`]: the observations that the policy decides on.
 //! * [`actuate`]: the only code that writes knobs, and the journal by which each write is undone.
 //! * [`protect`]: floors on a stock kernel, and the kill.
+//! * [`flight`]: the flight recorder.
 //! * [`telemetry`]: the log, the status document and the metrics.
 //! * [`os`]: the process, its clocks, and text without allocation.
 pub mod actuate;
 pub mod config;
+pub mod flight;
 pub mod observe;
 pub mod os;
 pub mod protect;

@@ -5,6 +5,7 @@ use clap::Subcommand;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+mod bisect;
 mod closed_loop;
 mod command;
 mod demand;
@@ -57,6 +58,14 @@ pub enum Command {
         hotset lab league --preset small --only nothing,min-ttl-1000,hotsetd\n  \
         hotset lab league --scene desktop --swap zram --seconds 20")]
     League(league::LeagueArgs),
+    /// Find the patch or the commit that broke a promise of an experiment
+    ///
+    /// Builds and boots candidates between GOOD, which keeps the promise, and BAD, which breaks it. Each is judged by the
+    /// interval of its trials; one that cannot be judged is passed over. Arms that boot the series boot the candidate.
+    #[command(after_help = "Examples:\n  \
+        hotset lab bisect 0..9 --series my-patches --promise \"three-workers:stays in memory\"\n  \
+        hotset lab bisect v7.3..HEAD --tree ~/linux --promise \"three-workers:stays in memory\" --preset demo")]
+    Bisect(bisect::BisectArgs),
     /// Run a controller of free memory against a model of the kernel, on demand traces
     Loop(closed_loop::Args),
     /// Write the report of finished runs again, from their results
@@ -76,6 +85,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
             name: Some(name),
             json,
         } => one::show(&name, json),
+        Command::Bisect(args) => bisect::run(&args),
         Command::League(args) => league::run(&args),
         Command::Loop(args) => closed_loop::run_loop(args),
         Command::Run(args) => run::run_experiment(&args),

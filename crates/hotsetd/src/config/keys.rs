@@ -78,6 +78,14 @@ const KEYS: &[Key] = &[
     key("pressure", "window_ms", |c, s| {
         s.store_between(500, 10_000, &mut c.pressure.window_ms)
     }),
+    key("flight", "file", |c, s| {
+        s.store_parsed(&mut c.flight.file, absolute_or_none)
+    }),
+    key("flight", "size_mb", |c, s| {
+        let mb: u64 = s.between(1, 65_536)?;
+        c.flight.bytes = mb << 20;
+        Ok(())
+    }),
     key("status", "socket", |c, s| {
         s.store_parsed(&mut c.status, absolute_or_none)
     }),

@@ -18,6 +18,7 @@ pub struct Config {
     pub policy: policy::Config,
     pub pressure: Pressure,
     pub protect: crate::protect::Settings,
+    pub flight: crate::flight::Settings,
     /// The status socket; `None`: there is none.
     pub status: Option<PathBuf>,
     pub metrics: Listen,
@@ -50,6 +51,7 @@ impl Default for Config {
                 window_ms: 1000,
             },
             protect: crate::protect::Settings::default(),
+            flight: crate::flight::Settings::default(),
             status: Some("/run/hotset/status.sock".into()),
             metrics: Listen::Nowhere,
             metrics_for_others: false,

@@ -37,6 +37,12 @@ impl FastSampler {
         fast
     }
 
+    /// The last sample.
+    #[must_use]
+    pub fn last(&self) -> &Sample {
+        &self.sample
+    }
+
     /// Bytes of a page.
     #[must_use]
     pub fn page_size(&self) -> u64 {

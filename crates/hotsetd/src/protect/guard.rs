@@ -5,12 +5,14 @@ use super::mlock::thread::Locker;
 use super::oom::controller::KillController;
 use super::oom::low_memory::{Level as WarningLevel, Warnings};
 use super::oom::notifier::{Notices, Notifier};
+use super::oom::processes::Processes;
 use super::series::Series;
 use super::settings::{Settings, When};
 use super::steering::Steering;
 use crate::actuate::reclaim_worker::Job;
 use crate::observe::fast_sampler::FastSampler;
 use crate::telemetry::log::Level;
+use kernfs::Sample;
 use policy::floors::{clean_line, MOST_PERCENT};
 use policy::protect::{Outcome, Protect};
 use policy::steering::Steer;
@@ -26,6 +28,14 @@ const SHARE: f64 = 0.02;
 const SHARE_AT_WORST: f64 = 0.5;
 /// Seconds between samples that also read the files that change slowly.
 const SLOW_S: f64 = 1.0;
+
+/// Kills, past and expected.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expectation {
+    pub kills: u64,
+    /// A kill may become due.
+    pub brewing: bool,
+}
 
 /// Who keeps the floors.
 pub(super) enum Enforcer {
@@ -186,6 +196,16 @@ impl Guard {
     #[must_use]
     pub fn is_pressed(&self) -> bool {
         self.decision.pressing
+    }
+
+    /// What the flight recorder shows of protection: the last sample, and the processes where they are sampled.
+    pub fn show(&mut self) -> (&Sample, Option<&mut Processes>, Expectation) {
+        let expectation = Expectation {
+            kills: self.counts.kills,
+            brewing: self.decision.brewing,
+        };
+        let processes = self.kill.as_mut().map(KillController::processes);
+        (self.sampler.last(), processes, expectation)
     }
 
     /// The notices that are wanted and that no process gives. None is started while a kill may be due any moment.

@@ -57,9 +57,19 @@ impl State {
         self.actions_ever += 1;
     }
 
+    /// The number of the oldest action that is kept and was not among the first `seen`.
+    pub fn oldest_since(&self, seen: usize) -> usize {
+        seen.max(self.actions_ever.saturating_sub(HISTORY))
+    }
+
+    /// The actions that are kept and were not among the first `seen`, oldest first.
+    pub fn actions_since(&self, seen: usize) -> impl Iterator<Item = &PastAction> {
+        let first = self.oldest_since(seen);
+        (first..self.actions_ever).map(|number| &self.actions[number % HISTORY])
+    }
+
     /// The last actions, oldest first.
     pub fn actions(&self) -> impl Iterator<Item = &PastAction> {
-        let first = self.actions_ever.saturating_sub(HISTORY);
-        (first..self.actions_ever).map(|number| &self.actions[number % HISTORY])
+        self.actions_since(0)
     }
 }

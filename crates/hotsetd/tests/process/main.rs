@@ -5,6 +5,7 @@ mod common;
 mod dry_run;
 #[path = "../common/fake_process.rs"]
 mod fake_process;
+mod flight;
 mod knob_kills;
 mod learned;
 mod lifecycle;

@@ -77,6 +77,11 @@ impl KillController {
         Some(controller)
     }
 
+    /// The processes, as they were last sampled.
+    pub fn processes(&mut self) -> &mut Processes {
+        &mut self.killer.processes
+    }
+
     #[must_use]
     pub fn kills(&self) -> Kills {
         match self.killer.dry_run {

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 mod dry_run;
 mod policy_knobs;
 mod protection;
+mod recording;
 
 /// Longest sleep in seconds: a change of load is noticed within a minute.
 const LONGEST_SLEEP_S: f64 = 60.0;
@@ -54,6 +55,7 @@ pub struct Daemon {
     guard: Option<Guard>,
     pretended: PretendedKnobs,
     learned: LearnedFile,
+    recorder: recording::Recording,
 }
 
 impl Daemon {
@@ -118,6 +120,7 @@ impl Daemon {
             guard: None,
             pretended: PretendedKnobs::default(),
             learned,
+            recorder: recording::Recording::default(),
         };
         daemon.log_lost_files();
         daemon.open_guard();
@@ -155,6 +158,7 @@ impl Daemon {
         // NaN counts as the near interval.
         let next_s = if wanted.is_nan() { 1.0 } else { wanted };
         self.state.next_sample_s = next_s.clamp(SHORTEST_SLEEP_S, LONGEST_SLEEP_S);
+        self.record(true);
         self.state.next_sample_s
     }
 
@@ -265,6 +269,7 @@ impl Daemon {
             ("dry_run", dry_run != old.dry_run),
             ("journal", self.config.journal != old.journal),
             ("learned", self.config.learned != old.learned),
+            ("flight", self.config.flight != old.flight),
             ("status", self.config.status != old.status),
             ("metrics", self.config.metrics != old.metrics),
             ("log", self.config.log != old.log),

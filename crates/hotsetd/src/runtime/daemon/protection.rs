@@ -19,7 +19,9 @@ impl Daemon {
     /// until the next quick sample; `None`: protection is off.
     pub fn step_protection(&mut self) -> Option<f64> {
         let (guard, mut tools) = self.guard_and_tools();
-        Some(guard.as_mut()?.step(&mut tools))
+        let next_s = guard.as_mut()?.step(&mut tools);
+        self.record(false);
+        Some(next_s)
     }
 
     pub(super) fn stop_guard(&mut self) {

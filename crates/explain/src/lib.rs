@@ -1,0 +1,62 @@
+//! Why did the machine freeze? Records of a machine in, the story of a freeze out.
+//!
+//! * [`points`]: what changed from each record to the next.
+//! * [`episode`]: stretches of time in which tasks waited for memory, or were killed for it.
+//! * [`growth`]: who took the memory.
+//! * [`verdict`]: what kind of shortage it was, whose, and what to do.
+//! * [`words`]: the story in sentences.
+//! * [`foresight`]: the first moment at which it could be foreseen.
+//!
+//! Pure: no I/O and no clock.
+pub mod episode;
+pub mod foresight;
+pub mod growth;
+pub mod points;
+pub mod verdict;
+pub mod words;
+
+use episode::Episode;
+use flight::Record;
+use foresight::Foresight;
+use growth::Growth;
+use points::Point;
+use serde::Serialize;
+use verdict::Verdict;
+
+/// The story of one episode.
+#[derive(Clone, Debug, Serialize)]
+pub struct Story {
+    pub episode: Episode,
+    pub growth: Growth,
+    pub verdict: Verdict,
+    pub foresight: Option<Foresight>,
+    /// From the calm before to the end.
+    #[serde(skip)]
+    pub points: Vec<Point>,
+}
+
+/// Seconds of calm that are looked at before an episode.
+pub const BEFORE_S: f64 = 900.0;
+
+/// Tells an episode's story. `records`: of one boot, by time. `page_size`: bytes.
+#[must_use]
+pub fn tell(records: &[Record], page_size: u64, episode: &Episode) -> Story {
+    let begin_s = episode.begin_s - BEFORE_S;
+    let end_s = episode.end_s + episode::AFTER_S;
+    let near: Vec<Record> = records
+        .iter()
+        .filter(|record| (begin_s..=end_s).contains(&record.unix_s))
+        .cloned()
+        .collect();
+    let points = points::of(&near, page_size);
+    let growth = growth::find(&near, &points, episode, page_size);
+    let verdict = verdict::judge(&near, &points, episode, &growth);
+    let foresight = foresight::find(&points, episode);
+    Story {
+        episode: *episode,
+        growth,
+        verdict,
+        foresight,
+        points,
+    }
+}

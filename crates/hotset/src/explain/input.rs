@@ -1,0 +1,84 @@
+//! The records of a file: hotsetd's, or one of `hotset record`.
+use anyhow::{anyhow, Context, Result};
+use flight::{Flight, ReadError, Record};
+use names::shown;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What is explained.
+pub struct Input {
+    /// By time; at least one.
+    pub records: Vec<Record>,
+    /// Bytes.
+    pub page_size: u64,
+    /// Slots that were being written when the machine stopped, or are damaged.
+    pub torn: u64,
+    /// Whether the records name programs.
+    pub names_programs: bool,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// The file cannot be read, is of neither kind, or is empty.
+pub fn read(path: &Path) -> Result<Input> {
+    let input = match flight::read(path) {
+        Ok(flight) => of_flight(flight),
+        Err(ReadError::NoHeader) => of_recording(path)?,
+        Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+            return Err(anyhow!(
+                "{}: there is no record; hotsetd makes it (systemctl status hotsetd), or name a file of `hotset record`",
+                shown(path)
+            ));
+        }
+        Err(error) => return Err(anyhow!("{}: {error}", shown(path))),
+    };
+    match input.records.is_empty() {
+        true => Err(anyhow!("{}: nothing has been recorded yet", shown(path))),
+        false => Ok(input),
+    }
+}
+
+fn of_flight(flight: Flight) -> Input {
+    Input {
+        records: flight.records,
+        page_size: flight.header.machine.page_size.max(1024),
+        torn: flight.torn,
+        names_programs: true,
+    }
+}
+
+/// A recording has no processes, and the time since boot alone: its end is taken for the time of the file.
+fn of_recording(path: &Path) -> Result<Input> {
+    let file = trace::open_unpacked(path).with_context(|| shown(path).to_string())?;
+    let mut reader = kernfs::samples::Reader::new(file);
+    let mut samples = Vec::new();
+    for sample in &mut reader {
+        samples.push(sample.with_context(|| shown(path).to_string())?);
+    }
+    let page_size = samples
+        .first()
+        .and_then(|first| Some(first.machine.as_ref()?.page_size));
+    let end_s = samples.last().map_or(0.0, |last| last.t);
+    let changed = std::fs::metadata(path).and_then(|found| found.modified());
+    let changed_s = changed
+        .ok()
+        .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let changed_s = changed_s.map_or(0.0, |since| since.as_secs_f64());
+    let records = samples
+        .into_iter()
+        .enumerate()
+        .map(|(number, sample)| Record {
+            unix_s: changed_s - (end_s - sample.t),
+            number: number as u64,
+            whole: true,
+            sample,
+            ..Record::default()
+        });
+    Ok(Input {
+        records: records.collect(),
+        page_size: page_size.unwrap_or(4096).max(1024),
+        torn: 0,
+        names_programs: false,
+    })
+}
