@@ -79,6 +79,9 @@ impl Growth {
     }
 }
 
+/// Share of memory by which what is left may differ in a calm machine.
+const SLACK: f64 = 0.03;
+
 /// Values over time. Bytes.
 type Series = Vec<(f64, u64)>;
 
@@ -86,10 +89,16 @@ type Series = Vec<(f64, u64)>;
 #[must_use]
 pub fn find(records: &[Record], points: &[Point], episode: &Episode, _page_size: u64) -> Growth {
     let until = |end_s: f64| points.iter().filter(move |point| point.unix_s <= end_s);
-    let Some(calm) = until(episode.begin_s)
-        .max_by_key(|point| point.memory.left())
-        .or(points.first())
-    else {
+    let most = until(episode.begin_s)
+        .map(|point| point.memory.left())
+        .max();
+    // The last moment with about as much: what grew long before has not brought the shortage about.
+    let nearly = |point: &&Point| {
+        let slack = (point.memory.total as f64 * SLACK) as u64;
+        point.memory.left() + slack >= most.unwrap_or(0)
+    };
+    let last = until(episode.begin_s).filter(nearly).last();
+    let Some(calm) = last.or(points.first()) else {
         return Growth::default();
     };
     let in_it = until(episode.end_s).filter(|point| point.unix_s >= calm.unix_s);

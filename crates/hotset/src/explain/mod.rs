@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use explain::episode::{self, Episode};
 use explain::{points, words, Story};
+use flight::Deed;
 use names::shown;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -53,6 +54,9 @@ struct Document<'a> {
     headline: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     advice: Vec<String>,
+    /// What hotsetd did from the calm before to the end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    did: Vec<&'a Deed>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     story: Option<&'a Story>,
 }
@@ -82,6 +86,10 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
             episodes: &episodes,
             headline: story.as_ref().map(words::headline),
             advice: story.as_ref().map(words::advice).unwrap_or_default(),
+            did: story
+                .as_ref()
+                .map(|story| text::deeds(story, &input))
+                .unwrap_or_default(),
             story: story.as_ref(),
         };
         outln!("{}", document("explain", 1, &found)?)?;

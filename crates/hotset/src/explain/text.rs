@@ -4,9 +4,10 @@ use super::when::{clock, date};
 use crate::shell::write_wrapped;
 use anstyle::Style;
 use explain::episode::Episode;
-use explain::points::Point;
+use explain::points::{is_kill, Point};
 use explain::words::{advice, headline, name_of, seconds};
 use explain::Story;
+use flight::Deed;
 use std::fmt::{Result, Write};
 use units::format_bytes;
 
@@ -25,16 +26,17 @@ pub fn story(story: &Story, input: &Input) -> String {
 fn write(to: &mut String, story: &Story, input: &Input) -> Result {
     let bold = Style::new().bold();
     let mut head = String::new();
-    write_wrapped(&mut head, "", &format!("{}.", sentence(&headline(story))))?;
+    // It begins with a name, which stays as it is.
+    write_wrapped(&mut head, "", &format!("{}.", headline(story)))?;
     write!(to, "{bold}{head}{bold:#}")?;
     for advice in advice(story) {
-        write_wrapped(to, "  ", &format!("{}.", sentence(&advice)))?;
+        write_wrapped(to, "  ", &format!("{advice}."))?;
     }
     writeln!(to)?;
     facts(to, story)?;
     takers(to, story)?;
     course(to, story)?;
-    deeds(to, story, input)?;
+    done(to, story, input)?;
     if !input.names_programs {
         writeln!(to)?;
         write_wrapped(
@@ -55,14 +57,14 @@ fn write(to: &mut String, story: &Story, input: &Input) -> Result {
 
 fn facts(to: &mut String, story: &Story) -> Result {
     let episode = &story.episode;
-    writeln!(
-        to,
+    let text = format!(
         "{} to {}: everything stood still for {}, something for {}.",
         date(episode.begin_s),
         clock(episode.end_s),
         seconds(episode.lost_s),
         seconds(episode.some_s)
-    )?;
+    );
+    write_wrapped(to, "", &text)?;
     if let Some(waited) = story
         .verdict
         .waited
@@ -167,21 +169,38 @@ fn course(to: &mut String, story: &Story) -> Result {
     Ok(())
 }
 
-fn deeds(to: &mut String, story: &Story, input: &Input) -> Result {
+/// What hotsetd did from the calm before to the end, by time.
+pub fn deeds<'a>(story: &Story, input: &'a Input) -> Vec<&'a Deed> {
     let (from_s, to_s) = (story.growth.calm_s, story.episode.end_s + 10.0);
     let deeds = input.records.iter().flat_map(|record| &record.did);
-    let deeds: Vec<_> = deeds
+    deeds
         .filter(|deed| (from_s..=to_s).contains(&deed.unix_s))
-        .collect();
+        .collect()
+}
+
+fn done(to: &mut String, story: &Story, input: &Input) -> Result {
+    let mut deeds = deeds(story, input);
     if deeds.is_empty() {
         return Ok(());
     }
+    let count = deeds.len();
+    // Kills first, then what came first.
+    deeds.sort_by_key(|deed| !is_kill(&deed.did));
+    deeds.truncate(TAKERS);
+    deeds.sort_by(|a, b| a.unix_s.total_cmp(&b.unix_s));
     writeln!(to, "\nWhat hotsetd did:")?;
-    for deed in deeds.iter().rev().take(TAKERS).rev() {
+    for deed in &deeds {
         let text = format!("{} {}: {}", clock(deed.unix_s), deed.did, deed.why);
         write_wrapped(to, "  ", &text)?;
     }
-    Ok(())
+    match count - deeds.len() {
+        0 => Ok(()),
+        more => writeln!(
+            to,
+            "  and {} more; --json has all",
+            units::counted(more as u64, "action")
+        ),
+    }
 }
 
 pub fn list(episodes: &[Episode], from_s: f64, to_s: f64) -> String {
@@ -225,22 +244,5 @@ pub fn nothing(points: &[Point]) -> String {
             format_bytes(least.memory.left() as f64)
         ),
         _ => "Nothing was recorded.".into(),
-    }
-}
-
-/// The text with a capital at its begin, but for names.
-fn sentence(text: &str) -> String {
-    let first = text.split([' ', ':']).next().unwrap_or_default();
-    let named = first.contains(['.', '/', '_', '-'])
-        || text.contains("took") && !first.chars().all(char::is_alphabetic);
-    match named {
-        true => text.to_owned(),
-        false => {
-            let mut letters = text.chars();
-            let head = letters
-                .next()
-                .map(|letter| letter.to_uppercase().collect::<String>());
-            head.unwrap_or_default() + letters.as_str()
-        }
     }
 }

@@ -1,4 +1,6 @@
 //! A guest as a process of the host: its session, its two lines and its end.
+use super::guest_dir::SCRATCH;
+use crate::host::ext4;
 use anyhow::{Context, Result};
 use rustix::io::{fcntl_setfd, FdFlags};
 use rustix::net::{socketpair, AddressFamily, SocketFlags, SocketType};
@@ -9,6 +11,7 @@ use rustix::process::{
 };
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -77,10 +80,21 @@ pub struct Guest {
     ended: Option<WaitStatus>,
     gone: bool,
     /// Removed with the guest.
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 impl Guest {
+    /// Copies files of the scratch disk to where they are kept. The guest has ended.
+    ///
+    /// # Errors
+    /// `debugfs` is missing or fails, or the copy cannot be written.
+    pub fn keep(&self, files: &[(String, PathBuf)]) -> Result<()> {
+        let disk = self.dir.path().join(SCRATCH);
+        files
+            .iter()
+            .try_for_each(|(name, to)| ext4::copy_out(&disk, name, to))
+    }
+
     /// Starts `command` in a session of its own, with the guest's ends of `lines` open, standard
     /// output and error on the console. `dir` lives as long as the guest.
     pub fn spawn(mut command: Command, lines: Lines, dir: TempDir) -> Result<Guest> {
@@ -129,7 +143,7 @@ impl Guest {
             leader,
             ended: None,
             gone: false,
-            _dir: dir,
+            dir,
         })
     }
 

@@ -2,7 +2,7 @@
 use super::guest::Guest;
 use anyhow::Result;
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The kinds of beds.
@@ -40,11 +40,16 @@ pub struct Boot<'a> {
     pub disk: Option<Image<'a>>,
     pub memory_mb: u64,
     pub cpus: u32,
+    /// Emulated CPUs run in turn, on one thread of the host. On several threads a kernel that patches its code often, as
+    /// when lru_gen is switched again and again, panics on QEMU 7.2 ("Oops: int3"), Debian's own too.
+    pub in_turn: bool,
     /// Sizes of the memory nodes in MiB, which sum to `memory_mb`; none for a machine without nodes.
     pub nodes_mb: &'a [u64],
     /// The size in MiB of an empty ext4 that the guest may write to; 0 for none. It is removed with the
     /// guest.
     pub scratch_mb: u64,
+    /// Files at the top of that disk, and where they are copied to when the guest has ended.
+    pub keep: &'a [(String, PathBuf)],
     /// The root of workers that are programs.
     pub root: Option<Root<'a>>,
     /// Further parameters of the kernel's command line.

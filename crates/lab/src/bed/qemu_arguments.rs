@@ -23,6 +23,9 @@ pub fn machine(accel: Accel, boot: &Boot<'_>) -> Vec<String> {
         .to_vec();
     let (options, cpu): (&[&str], _) = match accel {
         Accel::Kvm => (&["-accel", "kvm"], "host"),
+        Accel::Tcg if boot.cpus > 1 && boot.in_turn => {
+            (&["-accel", "tcg,thread=single"], "qemu64,+rdrand")
+        }
         Accel::Tcg if boot.cpus > 1 => (&["-accel", "tcg,thread=multi"], "qemu64,+rdrand"),
         Accel::Tcg => (&["-accel", "tcg"], "qemu64,+rdrand"),
         // sleep=off: an idle guest's clock jumps to the next timer instead of waiting for it.
@@ -111,8 +114,10 @@ mod tests {
             disk: None,
             memory_mb: 512,
             cpus: 3,
+            in_turn: false,
             nodes_mb: &[384, 128],
             scratch_mb: 0,
+            keep: &[],
             root: None,
             command_line: &[],
         };
@@ -130,6 +135,7 @@ mod tests {
             ]
         );
         assert!(nodes(&Boot {
+            in_turn: false,
             nodes_mb: &[],
             ..boot
         })

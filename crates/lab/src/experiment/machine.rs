@@ -27,6 +27,8 @@ pub struct Machine {
     pub scratch_mb: u64,
     /// Bytes a second that the guest may write to that disk; 0 for no limit.
     pub disk_write: Size,
+    /// Files at the top of that disk that are kept with the results.
+    pub keep: Vec<String>,
     /// Size of a swap file on that disk; 0 for none.
     pub swap_mb: u64,
     /// Period of the gauges' samples, in milliseconds.
@@ -53,6 +55,7 @@ impl Default for Machine {
             disk_read_iops: 0,
             scratch_mb: 0,
             disk_write: Size::Bytes(0),
+            keep: Vec::new(),
             swap_mb: 0,
             sample_ms: 500,
             silent_s: 180,

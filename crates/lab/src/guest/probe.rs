@@ -69,8 +69,10 @@ pub fn boot(
         disk: None,
         memory_mb: bed.boot_memory_mb(),
         cpus,
+        in_turn: false,
         nodes_mb: &[],
         scratch_mb: 0,
+        keep: &[],
         root: None,
         command_line: &[],
     })?;

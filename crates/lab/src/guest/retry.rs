@@ -14,7 +14,7 @@ const AGAIN: u32 = 2;
 /// other in `log`.
 ///
 /// # Errors
-/// Those of [`listen`], and when the guest cannot be started.
+/// Those of [`listen`], and when the guest cannot be started, or its files cannot be kept.
 pub fn boot_and_listen(
     bed: &dyn Bed,
     boot: &Boot<'_>,
@@ -33,6 +33,7 @@ pub fn boot_and_listen(
         })?;
         let booting = !greeted && matches!(heard.ending, Ending::Panic(_));
         if !booting || again == AGAIN || !bed.caused_panic(boot.cpus, &heard.tail) {
+            guest.keep(boot.keep)?;
             return Ok((heard, again));
         }
         again += 1;
@@ -113,8 +114,10 @@ mod tests {
             disk: None,
             memory_mb: 1,
             cpus: 2,
+            in_turn: false,
             nodes_mb: &[],
             scratch_mb: 0,
+            keep: &[],
             root: None,
             command_line: &[],
         };

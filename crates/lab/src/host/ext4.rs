@@ -24,6 +24,33 @@ pub fn create_scratch(path: &Path, mb: u64) -> Result<()> {
     format(path, SCRATCH_INODES)
 }
 
+/// Copies a file at the top of a disk that nobody has mounted. A file that is not there is not copied.
+///
+/// # Errors
+/// When `debugfs` is missing, or the copy cannot be made.
+pub fn copy_out(disk: &Path, name: &str, to: &Path) -> Result<()> {
+    let request = format!("dump /{name} {}", to.display());
+    let output = Command::new(program("debugfs"))
+        .args(["-R", &request])
+        .arg(disk)
+        .stdin(Stdio::null())
+        .output()
+        .context("running debugfs (Debian package e2fsprogs)")?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    // debugfs succeeds in any case, and begins with its version.
+    match to.exists() || message.contains("File not found") {
+        true => Ok(()),
+        false => bail!("{name} on {}: {}", disk.display(), message.trim()),
+    }
+}
+
+/// The path of a program that Debian keeps out of a user's PATH.
+fn program(name: &str) -> String {
+    let places = ["/usr/sbin", "/sbin"].map(|folder| format!("{folder}/{name}"));
+    let found = places.into_iter().find(|place| Path::new(place).is_file());
+    found.unwrap_or_else(|| name.to_owned())
+}
+
 /// Puts an empty ext4 into a file that becomes a data disk.
 ///
 /// # Errors
@@ -35,12 +62,7 @@ pub fn format_data(path: &Path) -> Result<()> {
 /// Formats without a journal: a data disk is mounted read-only, and a scratch disk lives for one
 /// trial.
 fn format(path: &Path, inodes: &str) -> Result<()> {
-    let places = ["/usr/sbin/mke2fs", "/sbin/mke2fs", "mke2fs"];
-    let program = places
-        .iter()
-        .find(|place| Path::new(place).is_file())
-        .unwrap_or(&"mke2fs");
-    let output = Command::new(program)
+    let output = Command::new(program("mke2fs"))
         .args([
             "-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-N", inodes,
         ])
@@ -49,7 +71,7 @@ fn format(path: &Path, inodes: &str) -> Result<()> {
         .arg(path)
         .stdin(Stdio::null())
         .output()
-        .with_context(|| format!("running {program} (Debian package e2fsprogs)"))?;
+        .context("running mke2fs (Debian package e2fsprogs)")?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         bail!("mke2fs on {}: {}", path.display(), message.trim());

@@ -134,8 +134,10 @@ impl Maker<'_> {
             }),
             memory_mb: self.bed.boot_memory_mb().max(128),
             cpus: 1,
+            in_turn: false,
             nodes_mb: &[],
             scratch_mb: 0,
+            keep: &[],
             root: None,
             command_line: &[],
         })?;

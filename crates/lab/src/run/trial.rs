@@ -97,14 +97,17 @@ fn measure(
     let nodes_mb = experiment.nodes_mb();
     let disk = shared.disks.get(&experiment.file_sizes());
     let archive = archive(shared, experiment, arm, turn.seed, image)?;
+    let keep = kept(shared.results, experiment, &arm.name, turn.repetition)?;
     let boot = Boot {
         kernel: &image.path,
         initramfs: &archive,
         disk: disk.map(|path| read_only(path)),
         memory_mb: arm.memory_mb.unwrap_or(experiment.machine.memory_mb),
         cpus: experiment.machine.cpus,
+        in_turn: false,
         nodes_mb: &nodes_mb,
         scratch_mb: experiment.machine.scratch_mb,
+        keep: &keep,
         root: root(shared),
         command_line: &experiment.machine.command_line,
     };
@@ -145,6 +148,19 @@ fn measure(
         *message = experiment.places.placed(message);
     }
     Ok(Some(trial))
+}
+
+/// The files that are kept, and where: `traces/ARM-REPETITION.NAME`.
+fn kept(
+    results: &Results,
+    experiment: &Experiment,
+    arm: &str,
+    repetition: u32,
+) -> Result<Vec<(String, PathBuf)>> {
+    let names = experiment.machine.keep.iter();
+    names
+        .map(|name| Ok((name.clone(), results.trace(arm, repetition, name)?)))
+        .collect()
 }
 
 /// The data disk, which all guests share.

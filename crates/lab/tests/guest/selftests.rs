@@ -23,6 +23,8 @@ const TEST: &str = "tools/testing/selftests/mm/wsprot.c";
 struct Size {
     memory_mb: u64,
     cpus: u32,
+    /// [`Boot::in_turn`].
+    in_turn: bool,
     /// Megabytes of each node; none: one node.
     nodes_mb: &'static [u64],
     file: u64,
@@ -32,22 +34,26 @@ struct Size {
 const SMALL: Size = Size {
     memory_mb: 96,
     cpus: 1,
+    in_turn: false,
     nodes_mb: &[],
     file: 64 << 20,
     silent_s: 300,
 };
-/// Reclaimers on several CPUs and nodes at once.
+/// Reclaimers on several CPUs and nodes at once. From 6.16 on a folio of ext4 has up to 2 MB, a twentieth of the floor that
+/// the test sets.
 const NODES: Size = Size {
-    memory_mb: 192,
+    memory_mb: 384,
     cpus: 4,
-    nodes_mb: &[96, 96],
-    file: 128 << 20,
+    in_turn: false,
+    nodes_mb: &[192, 192],
+    file: 256 << 20,
     silent_s: 600,
 };
 /// KASAN takes an eighth of memory and a quarantine, and is ten times as slow where QEMU emulates.
 const DEBUG: Size = Size {
     memory_mb: 384,
     cpus: 4,
+    in_turn: true,
     nodes_mb: &[192, 192],
     file: 256 << 20,
     silent_s: 1800,
@@ -135,8 +141,10 @@ fn run(kind: Kind, kernel: &Path, test: &Path, size: &Size) -> (Ending, Vec<Stri
             }),
             memory_mb: size.memory_mb,
             cpus: size.cpus,
+            in_turn: size.in_turn,
             nodes_mb: size.nodes_mb,
             scratch_mb: 0,
+            keep: &[],
             root: None,
             command_line: &[],
         })
@@ -225,7 +233,7 @@ fn selftests_pass_on_qemu_6_12() {
 
 /// Kernels that only `script/test --long` builds.
 mod long {
-    use super::{pass_on, DEBUG, NODES, SMALL};
+    use super::{pass_on, Size, DEBUG, NODES, SMALL};
 
     #[test]
     #[ignore = "long: boots User-Mode Linux 6.12 with the series; build it with `hotset kernel build 6.12`"]
@@ -236,7 +244,11 @@ mod long {
     #[test]
     #[ignore = "long: boots Linux 7.3 in QEMU with the series; build it with `hotset kernel build 7.3 --arch x86_64`"]
     fn selftests_pass_on_qemu_7_3() {
-        pass_on("7.3", "x86_64", None, &NODES);
+        let size = Size {
+            in_turn: true,
+            ..NODES
+        };
+        pass_on("7.3", "x86_64", None, &size);
     }
 
     #[test]

@@ -47,8 +47,10 @@ fn boot(
             disk: None,
             memory_mb: 128,
             cpus: 1,
+            in_turn: false,
             nodes_mb: &[],
             scratch_mb: 0,
+            keep: &[],
             root: None,
             command_line: &[],
         })

@@ -48,6 +48,7 @@ fn ranges(machine: &Machine) -> Checked {
 }
 
 fn disks(machine: &Machine) -> Checked {
+    kept(machine)?;
     if (1..16).contains(&machine.scratch_mb) {
         let message = "expected 16 or more for the file system's own use, or 0 for no disk";
         return invalid(at!["machine", "scratch_mb"], message);
@@ -60,6 +61,23 @@ fn disks(machine: &Machine) -> Checked {
             let message = "expected bytes a second, \"100MB\" for instance";
             return invalid(at!["machine", field], message);
         }
+    }
+    Ok(())
+}
+
+fn kept(machine: &Machine) -> Checked {
+    let plain = |name: &String| {
+        let good = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        !name.is_empty() && name.chars().all(good) && !name.starts_with('.')
+    };
+    if !machine.keep.iter().all(plain) {
+        let message =
+            "expected names of files at the top of the scratch disk, \"flight\" for instance";
+        return invalid(at!["machine", "keep"], message);
+    }
+    if !machine.keep.is_empty() && machine.scratch_mb == 0 {
+        let message = "the machine has no disk to keep files of: set machine.scratch_mb";
+        return invalid(at!["machine", "keep"], message);
     }
     Ok(())
 }
