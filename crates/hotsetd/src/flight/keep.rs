@@ -1,5 +1,5 @@
 //! Copies of records around an event, which later records do not overwrite.
-use crate::flight::writer::read_slot;
+use crate::flight::disk::read_slot;
 use flight::slot::{seal, text, SEAL};
 use flight::{Kept, Layout};
 use std::os::fd::OwnedFd;

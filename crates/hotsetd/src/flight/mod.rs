@@ -1,5 +1,6 @@
 //! The flight recorder: what the machine looked like before it froze. Each record goes to a file of fixed size, by a
 //! thread; a record costs no allocation and no wakeup of its own.
+mod disk;
 mod groups;
 mod keep;
 mod largest;
@@ -52,6 +53,14 @@ impl Default for Settings {
             bytes: 64 << 20,
         }
     }
+}
+
+/// The recorder, once it is open.
+#[derive(Default)]
+pub struct Recording {
+    pub recorder: Option<Recorder>,
+    /// When it may be opened. Seconds of the monotonic clock.
+    pub due_s: f64,
 }
 
 /// What the daemon knows besides the sample.

@@ -59,9 +59,11 @@ pub struct CgroupPressure {
 impl CgroupPressure {
     pub fn open(root: &Path) -> CgroupPressure {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(root.join("sys/fs/cgroup"), flags, Mode::empty());
+        let root = root.join("sys/fs/cgroup");
+        let unified = root.join("cgroup.controllers").exists();
+        let folder = rustix::fs::open(root, flags, Mode::empty()).ok();
         CgroupPressure {
-            folder: folder.ok(),
+            folder: folder.filter(|_| unified),
             known: Vec::with_capacity(ROOM),
             before: Vec::with_capacity(ROOM),
             found: [Waiting::default(); MOST],
@@ -238,6 +240,9 @@ mod tests {
     use super::*;
 
     fn put(root: &Path, cgroup: &str, some_us: u64) {
+        let top = root.join("sys/fs/cgroup");
+        std::fs::create_dir_all(&top).unwrap();
+        std::fs::write(top.join("cgroup.controllers"), "memory\n").unwrap();
         let folder = root.join("sys/fs/cgroup").join(cgroup);
         std::fs::create_dir_all(&folder).unwrap();
         let line =

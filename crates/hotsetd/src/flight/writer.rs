@@ -1,7 +1,8 @@
 //! The thread that writes slots to the file. The event loop hands them over and never waits for the disk.
+use crate::flight::disk::{open, read_slot, write_slot, Aligned};
 use crate::flight::keep;
 use flight::{Header, Kept, Layout};
-use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,10 +12,8 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::Arc;
 
 /// Slots that wait for the disk at most.
-const WAITING: usize = 64;
-const STACK: usize = 128 << 10;
-/// What a disk can be asked to write past the page cache: aligned to this many bytes.
-const ALIGNED: usize = 4096;
+const WAITING: usize = 32;
+const STACK: usize = 64 << 10;
 
 /// A slot, and the places of the file that it belongs to.
 struct Order {
@@ -221,22 +220,6 @@ fn fill(path: &Path, layout: Layout, machine: &kernfs::samples::Machine) -> io::
     Ok(file)
 }
 
-/// Opens a file for writes that are on the disk when they return, past the page cache where the file system can.
-fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    let flags = flags | OFlags::CLOEXEC | OFlags::DSYNC | OFlags::NOFOLLOW;
-    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP;
-    match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
-        Err(Errno::INVAL) => {
-            if flags.contains(OFlags::EXCL) {
-                // The file was made before the kernel saw that it cannot be opened so.
-                let _ = std::fs::remove_file(path);
-            }
-            Ok(rustix::fs::open(path, flags, mode)?)
-        }
-        opened => Ok(opened?),
-    }
-}
-
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -264,40 +247,4 @@ fn next_number(file: &OwnedFd, layout: &Layout) -> u64 {
         }
     }
     first + known + 1
-}
-
-pub(super) fn read_slot(file: &OwnedFd, place: u64, into: &mut [u8]) -> io::Result<()> {
-    let offset = place * into.len() as u64;
-    match rustix::io::pread(file, &mut *into, offset)? {
-        got if got == into.len() => Ok(()),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
-}
-
-fn write_slot(file: &OwnedFd, place: u64, bytes: &[u8]) -> Result<(), Errno> {
-    let offset = place * bytes.len() as u64;
-    match rustix::io::pwrite(file, bytes, offset)? {
-        wrote if wrote == bytes.len() => Ok(()),
-        // The disk is full.
-        _ => Err(Errno::NOSPC),
-    }
-}
-
-/// Bytes at an address that a disk takes.
-struct Aligned {
-    bytes: Vec<u8>,
-    at: usize,
-    length: usize,
-}
-
-impl Aligned {
-    fn new(length: usize) -> Aligned {
-        let bytes = vec![0; length + ALIGNED];
-        let at = bytes.as_ptr().align_offset(ALIGNED);
-        Aligned { bytes, at, length }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.at..self.at + self.length]
-    }
 }

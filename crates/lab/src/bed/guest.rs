@@ -1,6 +1,4 @@
 //! A guest as a process of the host: its session, its two lines and its end.
-use super::guest_dir::SCRATCH;
-use crate::host::ext4;
 use anyhow::{Context, Result};
 use rustix::io::{fcntl_setfd, FdFlags};
 use rustix::net::{socketpair, AddressFamily, SocketFlags, SocketType};
@@ -11,7 +9,7 @@ use rustix::process::{
 };
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -84,15 +82,9 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Copies files of the scratch disk to where they are kept. The guest has ended.
-    ///
-    /// # Errors
-    /// `debugfs` is missing or fails, or the copy cannot be written.
-    pub fn keep(&self, files: &[(String, PathBuf)]) -> Result<()> {
-        let disk = self.dir.path().join(SCRATCH);
-        files
-            .iter()
-            .try_for_each(|(name, to)| ext4::copy_out(&disk, name, to))
+    /// The guest's folder on the host.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Starts `command` in a session of its own, with the guest's ends of `lines` open, standard

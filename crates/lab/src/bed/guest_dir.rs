@@ -3,7 +3,7 @@ use super::interface::Boot;
 use crate::host::disk_full::explained;
 use crate::host::{ext4, guest_memory_dir};
 use anyhow::{Context, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The scratch disk's file in the guest's folder.
@@ -36,6 +36,17 @@ pub fn add_scratch(dir: &Path, boot: &Boot<'_>) -> Result<bool> {
         ext4::create_scratch(&dir.join(SCRATCH), boot.scratch_mb)?;
     }
     Ok(boot.scratch_mb > 0)
+}
+
+/// Copies files of a guest's scratch disk to where they are kept. The guest has ended.
+///
+/// # Errors
+/// `debugfs` is missing or fails, or a copy cannot be written.
+pub fn keep(dir: &Path, files: &[(String, PathBuf)]) -> Result<()> {
+    let disk = dir.join(SCRATCH);
+    files
+        .iter()
+        .try_for_each(|(name, to)| ext4::copy_out(&disk, name, to))
 }
 
 /// Makes a link in the guest's folder. A path with a comma or a colon would be misread on the command

@@ -9,6 +9,7 @@ mod uml;
 pub use guest::Guest;
 #[cfg(test)]
 pub use guest::Lines;
+pub use guest_dir::keep;
 pub use interface::{Bed, Boot, Image, Kind, Root};
 pub use qemu::{Qemu, ACCEL_VARIABLE, VARIABLE as QEMU_VARIABLE};
 pub use qemu_arguments::Accel;

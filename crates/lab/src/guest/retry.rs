@@ -1,6 +1,6 @@
 //! Boots a guest, and boots it again where the bed itself caused a panic at the boot.
 use super::monitor::{listen, Ending, Heard, Limits};
-use crate::bed::{Bed, Boot};
+use crate::bed::{self, Bed, Boot};
 use crate::host::stop::Stop;
 use anyhow::Result;
 use protocol::wire::Line;
@@ -33,7 +33,7 @@ pub fn boot_and_listen(
         })?;
         let booting = !greeted && matches!(heard.ending, Ending::Panic(_));
         if !booting || again == AGAIN || !bed.caused_panic(boot.cpus, &heard.tail) {
-            guest.keep(boot.keep)?;
+            bed::keep(guest.dir(), boot.keep)?;
             return Ok((heard, again));
         }
         again += 1;

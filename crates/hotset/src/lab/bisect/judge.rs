@@ -1,7 +1,7 @@
 //! Boots a candidate, and judges the promise by its interval.
+use super::args::BisectArgs;
 use super::search::Verdict;
 use super::state::Tested;
-use super::BisectArgs;
 use crate::lab::found::{broken, find};
 use crate::lab::output::typed;
 use crate::shell::usage;

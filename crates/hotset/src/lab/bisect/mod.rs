@@ -1,62 +1,22 @@
 //! `hotset lab bisect`: which patch or commit broke a promise?
+mod args;
 mod judge;
 mod search;
 mod state;
 mod steps;
 
 use super::duration::duration;
-use crate::shell::{self, document, folder, note, outln, usage};
+use crate::shell::{document, note, outln, usage};
 use anyhow::Result;
-use clap::Args;
+pub use args::BisectArgs;
 use judge::Judge;
 use names::shown;
 use search::{Next, Verdict};
 use serde::Serialize;
 use state::State;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 use steps::Steps;
-
-/// The options of `hotset lab bisect`.
-#[derive(Args)]
-pub struct BisectArgs {
-    /// The candidates: numbers of patches with --series, 0..9; revisions of git with --tree, v7.3..HEAD
-    #[arg(value_name = "GOOD..BAD")]
-    range: String,
-    /// The promise that GOOD keeps and BAD breaks: an experiment, and a part of the promise's title
-    #[arg(long, value_name = "EXPERIMENT:PROMISE")]
-    promise: String,
-    /// Folder of NNNN-*.patch files
-    #[arg(long, value_name = "FOLDER", value_parser = folder())]
-    series: Option<PathBuf>,
-    /// Use a preset of the experiment
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
-    /// Only this arm of the promise
-    #[arg(long, value_name = "ARM")]
-    arm: Option<String>,
-    /// Boots of each arm for each candidate, at least 4; twice as many where these do not decide
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(4..=1000))]
-    repetitions: u32,
-    /// Change a field of the experiment, `machine.memory_mb=256` for instance
-    #[arg(long, value_name = "FIELD=VALUE")]
-    set: Vec<String>,
-    /// Folder to write to; a search that has begun there goes on
-    #[arg(short, long, value_name = "FOLDER", default_value = "results/bisect", value_parser = folder())]
-    output: PathBuf,
-    /// Seed of every random choice
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Guests to run at once [default: half of the CPUs]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    jobs: Option<u32>,
-    /// Tree of git that has the commits; with --series, the kernel source to patch instead of Debian's
-    #[arg(long, value_name = "FOLDER")]
-    tree: Option<PathBuf>,
-    #[arg(long, help = shell::JSON)]
-    json: bool,
-}
 
 #[derive(Serialize)]
 struct Document<'a> {

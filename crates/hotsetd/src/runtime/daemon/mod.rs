@@ -6,6 +6,7 @@ use crate::actuate::knob_report::Now;
 use crate::actuate::knobs::KnobWriter;
 use crate::actuate::reclaim_worker::Worker;
 use crate::config::settings::Config;
+use crate::flight::Recording;
 use crate::observe::machine;
 use crate::observe::observation::Observer;
 use crate::os::clock::Clock;
@@ -55,7 +56,7 @@ pub struct Daemon {
     guard: Option<Guard>,
     pretended: PretendedKnobs,
     learned: LearnedFile,
-    recorder: recording::Recording,
+    recorder: Recording,
 }
 
 impl Daemon {
@@ -120,7 +121,7 @@ impl Daemon {
             guard: None,
             pretended: PretendedKnobs::default(),
             learned,
-            recorder: recording::Recording::default(),
+            recorder: Recording::default(),
         };
         daemon.log_lost_files();
         daemon.open_guard();

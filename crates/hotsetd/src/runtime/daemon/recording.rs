@@ -5,14 +5,6 @@ use crate::flight::{Moment, Recorder};
 /// Seconds after which a file that could not be opened is tried again.
 const AGAIN_S: f64 = 600.0;
 
-/// The recorder, once it is open.
-#[derive(Default)]
-pub(super) struct Recording {
-    recorder: Option<Recorder>,
-    /// When it may be opened. Seconds of the monotonic clock.
-    due_s: f64,
-}
-
 impl Daemon {
     /// Records the last sample: the daemon's own, which is `whole`, or protection's.
     pub(super) fn record(&mut self, whole: bool) {
