@@ -2,6 +2,7 @@
 use crate::growth::{Taker, Who};
 use crate::verdict::Kind;
 use crate::Story;
+use serde::Serialize;
 use units::format_bytes;
 
 /// One sentence: who took the memory, and what came of it.
@@ -100,41 +101,63 @@ fn came(story: &Story) -> String {
     }
 }
 
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Advice {
+    pub text: String,
+    /// For a shell; empty for none.
+    pub command: String,
+}
+
 /// What to do, most useful first.
 #[must_use]
-pub fn advice(story: &Story) -> Vec<String> {
+pub fn advice(story: &Story) -> Vec<Advice> {
     let verdict = &story.verdict;
-    let mut advice = Vec::new();
-    let unit = verdict.culprit.as_ref().and_then(|taker| match &taker.who {
-        Who::Program { unit, .. } => unit.rsplit('/').next().filter(|unit| unit.contains('.')),
-        _ => None,
-    });
-    match verdict.kind {
-        Kind::CgroupLimit => advice.push("raise its limit (MemoryMax=), or have it use less: more memory for the machine does not help".into()),
-        Kind::HugePages => advice.push("make the pool smaller: sysctl vm.nr_hugepages; memory in it can be used for nothing else".into()),
-        Kind::Fragmentation => advice.push("turn huge pages off for what asks for them (transparent_hugepage), or keep hotsetd's fragmentation module on".into()),
-        Kind::Kernel => advice.push("find what the kernel keeps with slabtop; a module, a mount with many files or a leak of sockets".into()),
-        Kind::SharedFiles => advice.push("look into /dev/shm, /tmp and /run, where these are tmpfs: df -t tmpfs".into()),
-        Kind::Crowd => advice.push("run fewer at once: a build's -j, a pool's workers; or limit their number (TasksMax=)".into()),
-        Kind::Program => match unit {
-            Some(unit) => advice.push(format!(
-                "if it should not need as much, limit it: systemctl set-property {unit} MemoryMax=SIZE"
-            )),
-            None => advice.push("if it should not need as much, limit it: systemd-run --scope -p MemoryMax=SIZE COMMAND".into()),
-        },
-        Kind::CacheThrash => advice.push("keep the page cache a floor: clean_min_ratio of hotsetd, or the kernel's series; or give the machine more memory".into()),
-        Kind::SwapThrash => advice.push("close programs, or give the machine more memory; zram is faster than a disk".into()),
-        Kind::Unknown => advice.push("let hotsetd's recorder run: it names programs and cgroups".into()),
-    }
-    if verdict.in_it.swap == 0.0
-        && matches!(
-            verdict.kind,
-            Kind::Program | Kind::Crowd | Kind::CacheThrash
-        )
-    {
-        advice.push("the machine has no swap: zram of half of memory would give time".into());
+    let (text, command) = by_kind(story);
+    let mut advice = vec![Advice {
+        text: text.into(),
+        command,
+    }];
+    let of_more = [Kind::Program, Kind::Crowd, Kind::CacheThrash];
+    if verdict.in_it.swap == 0.0 && of_more.contains(&verdict.kind) {
+        advice.push(Advice {
+            text: "The machine has no swap: zram of half of memory would give time".into(),
+            command: String::new(),
+        });
     }
     advice
+}
+
+fn by_kind(story: &Story) -> (&'static str, String) {
+    let unit = story
+        .verdict
+        .culprit
+        .as_ref()
+        .and_then(|taker| match &taker.who {
+            Who::Program { unit, .. } => unit.rsplit('/').next().filter(|unit| unit.contains('.')),
+            _ => None,
+        });
+    let text = match story.verdict.kind {
+        Kind::CgroupLimit => "Raise its limit (MemoryMax=), or have it use less: more memory for the machine does not help",
+        Kind::HugePages => "Make the pool smaller: memory in it can be used for nothing else",
+        Kind::Fragmentation => "Turn huge pages off for what asks for them, or leave hotsetd's fragmentation module on",
+        Kind::Kernel => "Find what the kernel keeps: a module, a mount with many files, a leak of sockets",
+        Kind::SharedFiles => "Look into /dev/shm, /tmp and /run, where these lie in memory",
+        Kind::Crowd => "Run fewer at once: a build's -j, a pool's workers; or limit their number (TasksMax=)",
+        Kind::Program => "If it should not need as much, limit it",
+        Kind::CacheThrash => "Keep a floor for the page cache (clean_min_ratio), or give the machine more memory",
+        Kind::SwapThrash => "Close programs, or give the machine more memory; zram is faster than a disk",
+        Kind::Unknown => "Let hotsetd run: its record names programs and cgroups",
+    };
+    let command = match (story.verdict.kind, unit) {
+        (Kind::Program, Some(unit)) => format!("systemctl set-property {unit} MemoryMax=SIZE"),
+        (Kind::Program, None) => "systemd-run --scope -p MemoryMax=SIZE COMMAND".into(),
+        (Kind::HugePages, _) => "sysctl vm.nr_hugepages=0".into(),
+        (Kind::SharedFiles, _) => "df -t tmpfs".into(),
+        (Kind::Kernel, _) => "slabtop".into(),
+        _ => String::new(),
+    };
+    (text, command)
 }
 
 /// "48 s", "3 min 20 s".

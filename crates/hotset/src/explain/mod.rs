@@ -7,6 +7,7 @@ use crate::shell::{self, document, out, outln, usage};
 use anyhow::Result;
 use clap::Args;
 use explain::episode::{self, Episode};
+use explain::words::Advice;
 use explain::{points, words, Story};
 use flight::Deed;
 use names::shown;
@@ -53,7 +54,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    advice: Vec<String>,
+    advice: Vec<Advice>,
     /// What hotsetd did from the calm before to the end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     did: Vec<&'a Deed>,

@@ -30,7 +30,11 @@ fn write(to: &mut String, story: &Story, input: &Input) -> Result {
     write_wrapped(&mut head, "", &format!("{}.", headline(story)))?;
     write!(to, "{bold}{head}{bold:#}")?;
     for advice in advice(story) {
-        write_wrapped(to, "  ", &format!("{advice}."))?;
+        write_wrapped(to, "", &format!("{}.", advice.text))?;
+        if !advice.command.is_empty() {
+            // Never wrapped, so that it can be copied.
+            writeln!(to, "    {}", advice.command)?;
+        }
     }
     writeln!(to)?;
     facts(to, story)?;
@@ -109,10 +113,15 @@ fn takers(to: &mut String, story: &Story) -> Result {
     if grew.is_empty() {
         return writeln!(to, "  nobody that the record names");
     }
+    writeln!(
+        to,
+        "{:>10}  {:<29} {:>10} {:>10}  since",
+        "grew", "who", "had", "has"
+    )?;
     for taker in grew.into_iter().take(TAKERS) {
         writeln!(
             to,
-            "  {:>10}  {:<32} {} to {}, from {} on",
+            "{:>10}  {:<29} {:>10} {:>10}  {}",
             format!("+{}", format_bytes(taker.grew() as f64)),
             name_of(&taker.who),
             format_bytes(taker.had as f64),

@@ -1,5 +1,6 @@
 //! `hotset lab`: exit statuses, files, and what is printed, without a guest.
 mod bench;
+mod bisect;
 mod closed_loop;
 mod dry_run;
 mod league;

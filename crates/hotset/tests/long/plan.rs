@@ -46,6 +46,18 @@ pub const RULES: &[(&str, Run)] = &[
         Run::Elsewhere("tests/operate: it needs a terminal"),
     ),
     (
+        "sudo hotset explain",
+        Run::Elsewhere("tests/explain.rs: it needs hotsetd's record"),
+    ),
+    (
+        "hotset explain",
+        Run::Elsewhere("tests/explain.rs: it needs a freeze"),
+    ),
+    (
+        "hotset lab bisect",
+        Run::Elsewhere("tests/lab/bisect.rs: it builds kernels"),
+    ),
+    (
         "hotset status",
         Run::Elsewhere("tests/status.rs: it needs a daemon"),
     ),

@@ -1,0 +1,180 @@
+//! `hotset explain` as a program, on records that are written as hotsetd writes them.
+use flight::{slot, Header, Layout, Process, Record};
+use serde_json::{json, Value};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const GIB: u64 = 1 << 20;
+
+fn explain(arguments: &[&str], file: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hotset"));
+    let command = command.arg("explain").args(arguments).arg(file);
+    command.env("COLUMNS", "80").output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn sealed(text: &str, size: usize) -> Vec<u8> {
+    let mut bytes = vec![0; size];
+    let begin = text.strip_suffix('}').unwrap();
+    bytes[..begin.len()].copy_from_slice(begin.as_bytes());
+    slot::seal(&mut bytes, begin.len());
+    bytes
+}
+
+/// A record of second `at`, with a leak of 200 MiB a second from the 60th on, and a stall from the 90th.
+fn record(at: u64) -> Record {
+    let leak = at.saturating_sub(60).min(36) * 200 * 1024;
+    let waited = at.saturating_sub(90) * 900_000;
+    let left = 7 * GIB - leak.min(7 * GIB - 1024);
+    let pressure = json!({"some": {"total": waited}, "full": {"total": waited}});
+    let mut record: Record = serde_json::from_value(json!({
+        "t": at as f64, "unix_s": 1.8e9 + at as f64, "number": at, "boot": "0a1b2c3d", "whole": true,
+        "vmstat": {"pgmajfault": at},
+        "meminfo": {"MemTotal": 8 * GIB, "MemFree": left, "MemAvailable": left, "AnonPages": leak},
+        "psi": {"memory": pressure},
+        "did": if at == 99 { json!([{"unix_s": 1.8e9 + 98.5, "did": "killed leaky (700)", "why": "swap is full"}]) } else { json!([]) }
+    }))
+    .unwrap();
+    if leak > 0 && at < 99 {
+        record.processes.push(Process {
+            pid: 700,
+            name: "leaky".into(),
+            kib: leak,
+            start_s: 60.0,
+            unit: "/user.slice/leaky.scope".into(),
+            ..Process::default()
+        });
+    }
+    record
+}
+
+/// A record of 120 seconds in a folder; `change` may damage it.
+fn written(folder: &Path, change: impl Fn(&Layout, &mut Vec<u8>)) -> PathBuf {
+    let layout = Layout::of(2 << 20, 1);
+    let header = Header {
+        schema: Header::SCHEMA.into(),
+        layout,
+        machine: serde_json::from_value(json!({"release": "6.12", "page_size": 4096, "cpus": 2}))
+            .unwrap(),
+    };
+    let size = layout.slot as usize;
+    let mut file = vec![0; layout.bytes() as usize];
+    let mut put = |place: u64, text: &str| {
+        let at = place as usize * size;
+        file[at..at + size].copy_from_slice(&sealed(text, size));
+    };
+    put(0, &serde_json::to_string(&header).unwrap());
+    for at in 0..120 {
+        let record = record(at);
+        let text = serde_json::to_string(&record).unwrap();
+        put(layout.of_record(at), &text);
+        put(layout.of_second(record.unix_s), &text);
+    }
+    change(&layout, &mut file);
+    let path = folder.join("flight");
+    std::fs::write(&path, file).unwrap();
+    path
+}
+
+#[test]
+fn the_first_line_says_who_and_the_next_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), |_, _| {});
+    let output = explain(&[], &file);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = out(&output);
+    assert!(text.starts_with("leaky (700) took 6."), "{text}");
+    assert!(
+        text.contains("systemctl set-property leaky.scope MemoryMax=SIZE"),
+        "{text}"
+    );
+    assert!(text.contains("killed leaky (700): swap is full"), "{text}");
+    assert!(text.contains("It could be foreseen"), "{text}");
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None);
+}
+
+#[test]
+fn json_has_the_same_story() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), |_, _| {});
+    let found: Value = serde_json::from_str(&out(&explain(&["--json"], &file))).unwrap();
+    assert_eq!(found["schema"], "hotset.explain.1");
+    assert_eq!(found["verdict"]["kind"], "program");
+    assert_eq!(found["verdict"]["culprit"]["who"]["program"]["pid"], 700);
+    assert_eq!(found["episodes"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&found["records"], &found["torn"]),
+        (&json!(120), &json!(0))
+    );
+}
+
+#[test]
+fn what_is_damaged_harms_no_other_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), |layout, file| {
+        let size = layout.slot as usize;
+        // Seconds 50 and 95, in each of their places.
+        for at in [50, 95] {
+            for place in [layout.of_record(at), layout.of_second(1.8e9 + at as f64)] {
+                file[place as usize * size + 700] ^= 1;
+            }
+        }
+    });
+    let text = out(&explain(&[], &file));
+    assert!(text.starts_with("leaky (700) took 6."), "{text}");
+    assert!(text.contains("records could not be read"), "{text}");
+    // Cut off in the middle of a record.
+    let whole = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &whole[..whole.len() / 2 + 1000]).unwrap();
+    assert_eq!(explain(&[], &file).status.code(), Some(0));
+}
+
+#[test]
+fn files_of_another_kind_are_told_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let later = written(folder.path(), |layout, file| {
+        let text = r#"{"schema":"hotset.flight.9"}"#;
+        let size = layout.slot as usize;
+        file[..size].copy_from_slice(&sealed(text, size));
+    });
+    let said = |file: &Path| {
+        let output = explain(&[], file);
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(said(&later).contains("hotset.flight.9"));
+    let torn = written(folder.path(), |_, file| file[200] ^= 1);
+    assert!(said(&torn).contains("its first line is damaged"));
+    let none = written(folder.path(), |layout, file| {
+        file[layout.slot as usize..].fill(0)
+    });
+    assert!(said(&none).contains("nothing has been recorded yet"));
+    std::fs::write(&torn, "").unwrap();
+    assert!(said(&torn).contains("nothing has been recorded yet"));
+    std::fs::write(&torn, "some text\n").unwrap();
+    assert!(said(&torn).contains("not a JSON object"));
+    let output = explain(&[], Path::new("no-such-file"));
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("no such file, and no time"), "{text}");
+}
+
+#[test]
+fn a_calm_record_has_nothing_to_explain() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), |layout, file| {
+        let size = layout.slot as usize;
+        for at in 55..120 {
+            for place in [layout.of_record(at), layout.of_second(1.8e9 + at as f64)] {
+                file[place as usize * size..][..size].fill(0);
+            }
+        }
+    });
+    let output = explain(&[], &file);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).starts_with("Nothing froze"), "{output:?}");
+}
