@@ -82,6 +82,8 @@ impl Growth {
 /// Share of memory by which what is left may differ in a calm machine.
 const SLACK: f64 = 0.03;
 
+/// A part of the kernel, and its bytes.
+type Part = (Who, fn(&Memory) -> u64);
 /// Values over time. Bytes.
 type Series = Vec<(f64, u64)>;
 
@@ -97,7 +99,7 @@ pub fn find(records: &[Record], points: &[Point], episode: &Episode, _page_size:
         let slack = (point.memory.total as f64 * SLACK) as u64;
         point.memory.left() + slack >= most.unwrap_or(0)
     };
-    let last = until(episode.begin_s).filter(nearly).last();
+    let last = until(episode.begin_s).rfind(nearly);
     let Some(calm) = last.or(points.first()) else {
         return Growth::default();
     };
@@ -201,7 +203,7 @@ fn parts_of_the_kernel(
     end_s: f64,
     programs: &[Taker],
 ) -> Vec<Taker> {
-    let parts: [(Who, fn(&Memory) -> u64); 5] = [
+    let parts: [Part; 5] = [
         (Who::SharedFiles, |memory| memory.shmem),
         (Who::Slab, |memory| memory.slab),
         (Who::PageTables, |memory| memory.page_tables),

@@ -41,33 +41,7 @@ impl Judge {
             set,
         };
         let mut experiment = Experiment::load(&find(name)?, &changes).map_err(broken)?;
-        let titles: Vec<&str> = experiment
-            .plan
-            .promises
-            .iter()
-            .map(|one| one.title.as_str())
-            .collect();
-        let exact = titles.iter().filter(|title| **title == wanted).count();
-        let fits = |title: &str| match exact {
-            0 => title.contains(wanted),
-            _ => title == wanted,
-        };
-        let found: Vec<&str> = titles.iter().copied().filter(|title| fits(title)).collect();
-        let title = match found.as_slice() {
-            [one] => (*one).to_owned(),
-            [] => {
-                return Err(usage!(
-                    "{name} promises nothing like {wanted:?}; it has: {}",
-                    titles.join("; ")
-                ))
-            }
-            many => {
-                return Err(usage!(
-                    "{wanted:?} fits more than one promise: {}",
-                    many.join("; ")
-                ))
-            }
-        };
+        let title = title(&experiment, name, wanted)?;
         experiment
             .plan
             .promises
@@ -89,12 +63,14 @@ impl Judge {
             .chain(&promise.series)
             .cloned()
             .collect();
-        let baselines = experiment
-            .arms
-            .iter()
-            .filter(|arm| arms.contains(&arm.name));
-        let baselines: Vec<String> = baselines.filter_map(|arm| arm.baseline.clone()).collect();
-        arms.extend(baselines);
+        if promise.relative_to == plan::Relative::Baseline {
+            let own = experiment
+                .arms
+                .iter()
+                .filter(|arm| arms.contains(&arm.name));
+            let baselines: Vec<String> = own.filter_map(|arm| arm.baseline.clone()).collect();
+            arms.extend(baselines);
+        }
         experiment
             .only(&arms)
             .map_err(|error| usage!("--promise: {error:#}"))?;
@@ -161,6 +137,33 @@ impl Judge {
             boots,
             seconds: begun.elapsed().as_secs_f64(),
         }))
+    }
+}
+
+/// The title of the promise that is wanted by it or a part of it.
+fn title(experiment: &Experiment, name: &str, wanted: &str) -> Result<String> {
+    let titles: Vec<&str> = experiment
+        .plan
+        .promises
+        .iter()
+        .map(|one| one.title.as_str())
+        .collect();
+    let exact = titles.iter().filter(|title| **title == wanted).count();
+    let fits = |title: &str| match exact {
+        0 => title.contains(wanted),
+        _ => title == wanted,
+    };
+    let found: Vec<&str> = titles.iter().copied().filter(|title| fits(title)).collect();
+    match found.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        [] => Err(usage!(
+            "{name} promises nothing like {wanted:?}; it has: {}",
+            titles.join("; ")
+        )),
+        many => Err(usage!(
+            "{wanted:?} fits more than one promise: {}",
+            many.join("; ")
+        )),
     }
 }
 
