@@ -225,6 +225,17 @@ fn selftests_pass_on_user_mode_linux_7_3() {
     pass_on("7.3", "um", None, &SMALL);
 }
 
+/// With folios of up to 2 MB in the page cache.
+#[test]
+#[ignore = "guest: boots Linux 7.3 in QEMU with the series; build it with `hotset kernel build 7.3 --arch x86_64`"]
+fn selftests_pass_on_qemu_7_3() {
+    let size = Size {
+        in_turn: true,
+        ..NODES
+    };
+    pass_on("7.3", "x86_64", None, &size);
+}
+
 #[test]
 #[ignore = "guest: boots Linux 6.12 in QEMU with the series; build it with `hotset kernel build 6.12 --arch x86_64`"]
 fn selftests_pass_on_qemu_6_12() {
@@ -233,22 +244,12 @@ fn selftests_pass_on_qemu_6_12() {
 
 /// Kernels that only `script/test --long` builds.
 mod long {
-    use super::{pass_on, Size, DEBUG, NODES, SMALL};
+    use super::{pass_on, DEBUG, SMALL};
 
     #[test]
     #[ignore = "long: boots User-Mode Linux 6.12 with the series; build it with `hotset kernel build 6.12`"]
     fn selftests_pass_on_user_mode_linux_6_12() {
         pass_on("6.12", "um", None, &SMALL);
-    }
-
-    #[test]
-    #[ignore = "long: boots Linux 7.3 in QEMU with the series; build it with `hotset kernel build 7.3 --arch x86_64`"]
-    fn selftests_pass_on_qemu_7_3() {
-        let size = Size {
-            in_turn: true,
-            ..NODES
-        };
-        pass_on("7.3", "x86_64", None, &size);
     }
 
     #[test]
