@@ -12,12 +12,13 @@ mod writer;
 use crate::os::clock::Clock;
 use crate::os::fixed_string::Text;
 use crate::protect::oom::processes::Processes;
-use crate::telemetry::log::{condition, Log};
+use crate::telemetry::log::{condition, Level, Log};
 use crate::telemetry::state::State;
 use flight::{Kept, Layout};
 use kernfs::Sample;
 use largest::Largest;
 use line::{About, Line};
+use place::Refusal;
 use pressure::CgroupPressure;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -25,6 +26,8 @@ use writer::Writer;
 
 /// The module's name in the log.
 const MODULE: &str = "flight";
+/// Seconds after which a file that could not be opened is tried again.
+const AGAIN_S: f64 = 600.0;
 /// Records of one moment, in seconds: the quick sample of protection follows the daemon's own.
 const CLOSEST_S: f64 = 0.05;
 /// While more than this share of the slots waits for the disk, there is a record each second.
@@ -105,36 +108,39 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Opens the file. `None`: nothing is to be recorded, or it cannot be, which the log says.
+    /// Opens the file. What cannot be recorded, the log says.
+    ///
+    /// # Errors
+    /// When to try again, in seconds from now.
     pub fn open(
         root: &Path,
-        settings: &Settings,
+        file: &Path,
+        bytes: u64,
         sample: &Sample,
         machine: &kernfs::samples::Machine,
         log: &mut Log,
-    ) -> Option<Recorder> {
-        let path = crate::telemetry::server::below(root, settings.file.as_deref()?);
-        let bytes = match place::bytes(&path, settings.bytes) {
+    ) -> Result<Recorder, f64> {
+        let path = crate::telemetry::server::below(root, file);
+        let mut later = |why: String| {
+            let text = format_args!("{}: {why}; nothing is recorded", names::shown(&path));
+            log.warn(sample.t, condition(&["flight"]), MODULE, text);
+            AGAIN_S
+        };
+        let bytes = match place::bytes(&path, bytes) {
             Ok(bytes) => bytes,
-            Err(why) => {
-                let text = format_args!("{}: {why}; nothing is recorded", names::shown(&path));
-                log.warn(sample.t, condition(&["flight"]), MODULE, text);
-                return None;
+            Err(Refusal::Now(why)) => return Err(later(why)),
+            Err(Refusal::InMemory) => {
+                let text = format_args!(
+                    "{}: its folder lies in memory; nothing is recorded",
+                    names::shown(&path)
+                );
+                log.line(Level::Notice, MODULE, text);
+                return Err(f64::INFINITY);
             }
         };
         let layout = Layout::of(bytes, sample.nodes.len());
-        let writer = match Writer::start(&path, layout, machine) {
-            Ok(writer) => writer,
-            Err(error) => {
-                let text = format_args!(
-                    "{}: {}; nothing is recorded",
-                    names::shown(&path),
-                    names::io_error(&error)
-                );
-                log.warn(sample.t, condition(&["flight"]), MODULE, text);
-                return None;
-            }
-        };
+        let writer = Writer::start(&path, layout, machine);
+        let writer = writer.map_err(|error| later(names::io_error(&error)))?;
         log.resolved(
             condition(&["flight"]),
             MODULE,
@@ -142,7 +148,7 @@ impl Recorder {
         );
         let boot = std::fs::read_to_string(root.join("proc/sys/kernel/random/boot_id"));
         let boot = boot.unwrap_or_default();
-        Some(Recorder {
+        Ok(Recorder {
             path,
             line: Line::new(layout.slot as usize),
             writer,

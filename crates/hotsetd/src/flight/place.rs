@@ -10,8 +10,8 @@ const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 /// Bytes of the file, at most `wanted`.
 ///
 /// # Errors
-/// The file would lie in memory, which is what it is to save, or the disk is full.
-pub fn bytes(path: &Path, wanted: u64) -> Result<u64, String> {
+/// The disk is full, or the file would lie in memory.
+pub fn bytes(path: &Path, wanted: u64) -> Result<u64, Refusal> {
     let there = std::fs::metadata(path).map_or(0, |found| found.len());
     let room = room(path);
     match room {
@@ -22,17 +22,28 @@ pub fn bytes(path: &Path, wanted: u64) -> Result<u64, String> {
     }
 }
 
+/// Why there is no file.
+pub enum Refusal {
+    /// Memory is what the record is to save.
+    InMemory,
+    /// Another time there may be one.
+    Now(String),
+}
+
 /// Bytes that a new file may have.
-fn room(path: &Path) -> Result<u64, String> {
+fn room(path: &Path) -> Result<u64, Refusal> {
     let there = path.ancestors().skip(1).find(|folder| folder.is_dir());
-    let there = there.ok_or("there is no such folder")?;
-    let found = statfs(there).map_err(|errno| names::io_error(&errno.into()))?;
+    let there = there.ok_or_else(|| Refusal::Now("there is no such folder".into()))?;
+    let found = statfs(there).map_err(|errno| Refusal::Now(names::io_error(&errno.into())))?;
     if IN_MEMORY.contains(&(found.f_type as u64)) {
-        return Err("its folder lies in memory (tmpfs), which a record would use up".into());
+        return Err(Refusal::InMemory);
     }
     let free = found.f_bavail as u64 * found.f_bsize as u64;
     match free / SHARE {
         bytes if bytes >= flight::LEAST => Ok(bytes),
-        _ => Err(format!("the disk has {} MB free", free >> 20)),
+        _ => Err(Refusal::Now(format!(
+            "the disk has {} MB free",
+            free >> 20
+        ))),
     }
 }

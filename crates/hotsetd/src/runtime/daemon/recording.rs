@@ -2,9 +2,6 @@
 use super::Daemon;
 use crate::flight::{Moment, Recorder};
 
-/// Seconds after which a file that could not be opened is tried again.
-const AGAIN_S: f64 = 600.0;
-
 impl Daemon {
     /// Records the last sample: the daemon's own, which is `whole`, or protection's.
     pub(super) fn record(&mut self, whole: bool) {
@@ -37,13 +34,26 @@ impl Daemon {
     }
 
     fn open_recorder(&mut self) {
-        if self.sample.t < self.recorder.due_s {
+        let now_s = self.sample.t;
+        let Some(file) = self.config.flight.file.as_deref() else {
+            return;
+        };
+        if now_s < self.recorder.due_s {
             return;
         }
-        self.recorder.due_s = self.sample.t + AGAIN_S;
         let machine = self.sampler.machine().clone();
-        let settings = &self.config.flight;
-        self.recorder.recorder =
-            Recorder::open(&self.root, settings, &self.sample, &machine, &mut self.log);
+        let bytes = self.config.flight.bytes;
+        let opened = Recorder::open(
+            &self.root,
+            file,
+            bytes,
+            &self.sample,
+            &machine,
+            &mut self.log,
+        );
+        match opened {
+            Ok(recorder) => self.recorder.recorder = Some(recorder),
+            Err(again_s) => self.recorder.due_s = now_s + again_s,
+        }
     }
 }
