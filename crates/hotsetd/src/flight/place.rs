@@ -41,9 +41,6 @@ fn room(path: &Path) -> Result<u64, Refusal> {
     let free = found.f_bavail as u64 * found.f_bsize as u64;
     match free / SHARE {
         bytes if bytes >= flight::LEAST => Ok(bytes),
-        _ => Err(Refusal::Now(format!(
-            "the disk has {} MB free",
-            free >> 20
-        ))),
+        _ => Err(Refusal::Now(format!("the disk has {} MB free", free >> 20))),
     }
 }
