@@ -63,8 +63,8 @@ pub enum Command {
     /// Builds and boots candidates between GOOD, which keeps the promise, and BAD, which breaks it. Each is judged by the
     /// interval of its trials; one that cannot be judged is passed over. Arms that boot the series boot the candidate.
     #[command(after_help = "Examples:\n  \
-        hotset lab bisect 0..9 --series my-patches --promise \"three-workers:stays 95% resident\"\n  \
-        hotset lab bisect v7.3..HEAD --tree ~/linux --promise \"three-workers:stays 95% resident\" --preset demo")]
+        hotset lab bisect 0..9 --series my-patches --promise three-workers:95%\n  \
+        hotset lab bisect v7.3..HEAD --tree ~/linux --promise three-workers:95%")]
     Bisect(bisect::BisectArgs),
     /// Run a controller of free memory against a model of the kernel, on demand traces
     Loop(closed_loop::Args),

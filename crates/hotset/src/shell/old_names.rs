@@ -12,10 +12,17 @@ const OPTIONS: &[(&[&str], &str, &str)] = &[
     (OUTPUT, "--out", "--output"),
 ];
 
-const REPETITIONS: &[&str] = &["lab run", "lab league", "sim reproduce", "trial"];
+const REPETITIONS: &[&str] = &[
+    "lab run",
+    "lab bisect",
+    "lab league",
+    "sim reproduce",
+    "trial",
+];
 
 const OUTPUT: &[&str] = &[
     "lab run",
+    "lab bisect",
     "lab league",
     "trial",
     "kernel package",
@@ -25,6 +32,7 @@ const OUTPUT: &[&str] = &[
 
 const JOBS: &[&str] = &[
     "lab run",
+    "lab bisect",
     "lab league",
     "kernel build",
     "kernel check",
