@@ -89,7 +89,7 @@ type Series = Vec<(f64, u64)>;
 
 /// Finds who took memory before and in the episode. `points` are those of `records`.
 #[must_use]
-pub fn find(records: &[Record], points: &[Point], episode: &Episode, _page_size: u64) -> Growth {
+pub fn find(records: &[Record], points: &[Point], episode: &Episode) -> Growth {
     let until = |end_s: f64| points.iter().filter(move |point| point.unix_s <= end_s);
     let most = until(episode.begin_s)
         .map(|point| point.memory.left())

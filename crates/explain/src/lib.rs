@@ -49,7 +49,7 @@ pub fn tell(records: &[Record], page_size: u64, episode: &Episode) -> Story {
         .cloned()
         .collect();
     let points = points::of(&near, page_size);
-    let growth = growth::find(&near, &points, episode, page_size);
+    let growth = growth::find(&near, &points, episode);
     let verdict = verdict::judge(&near, &points, episode, &growth);
     let foresight = foresight::find(&points, episode);
     Story {

@@ -29,9 +29,7 @@ pub struct Memory {
     /// On the lists of file pages.
     pub file: u64,
     pub shmem: u64,
-    pub dirty: u64,
     pub slab: u64,
-    pub slab_reclaimable: u64,
     pub page_tables: u64,
     pub kernel_stack: u64,
     pub hugetlb: u64,
@@ -43,17 +41,11 @@ pub struct Memory {
 /// Per second. Pages, or events.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
-    pub scanned: f64,
-    pub stolen: f64,
-    pub stolen_direct: f64,
     pub refault_file: f64,
     pub refault_anon: f64,
     pub swap_in: f64,
-    pub swap_out: f64,
     pub alloc_stalls: f64,
     pub compact_stalls: f64,
-    pub compact_fails: f64,
-    pub major_faults: f64,
 }
 
 impl Memory {
@@ -125,17 +117,11 @@ fn point(record: &Record, before: Option<&Record>, page_size: u64) -> Point {
         dt_s,
         memory,
         rates: Rates {
-            scanned: (grown("pgscan_kswapd") + grown("pgscan_direct")) / dt_s,
-            stolen: (grown("pgsteal_kswapd") + grown("pgsteal_direct")) / dt_s,
-            stolen_direct: grown("pgsteal_direct") / dt_s,
             refault_file: either("workingset_refault_file", "workingset_refault") / dt_s,
             refault_anon: grown("workingset_refault_anon") / dt_s,
             swap_in: grown("pswpin") / dt_s,
-            swap_out: grown("pswpout") / dt_s,
             alloc_stalls: sum("allocstall") / dt_s,
             compact_stalls: grown("compact_stall") / dt_s,
-            compact_fails: grown("compact_fail") / dt_s,
-            major_faults: grown("pgmajfault") / dt_s,
         },
         some: waited(false),
         full: waited(true),
@@ -167,9 +153,7 @@ fn memory(record: &Record, page_size: u64) -> Memory {
             .max(pages(|node| node.active_anon + node.inactive_anon).saturating_sub(kib("Shmem"))),
         file: pages(|node| node.active_file + node.inactive_file),
         shmem: kib("Shmem"),
-        dirty: kib("Dirty") + kib("Writeback"),
         slab: kib("SUnreclaim"),
-        slab_reclaimable: kib("SReclaimable"),
         page_tables: kib("PageTables"),
         kernel_stack: kib("KernelStack"),
         hugetlb,

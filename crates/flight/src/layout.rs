@@ -16,15 +16,6 @@ pub struct Layout {
     pub kept: u64,
 }
 
-/// A part of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    All,
-    Seconds,
-    Minutes,
-    Kept,
-}
-
 /// Events that are kept at once.
 pub const EVENTS: u64 = 8;
 /// The smallest file: 256 slots of 4 KiB.
@@ -62,19 +53,19 @@ impl Layout {
         self.slots() * self.slot
     }
 
-    /// The slot of a record in [`Part::All`]. `number`: of the record, counted from the file's first.
+    /// The slot of a record in [`Layout::all`]. `number`: of the record, counted from the file's first.
     #[must_use]
     pub fn of_record(&self, number: u64) -> u64 {
         1 + number % self.all
     }
 
-    /// The slot in [`Part::Seconds`] of the second that the time lies in.
+    /// The slot in [`Layout::seconds`] of the second that the time lies in.
     #[must_use]
     pub fn of_second(&self, unix_s: f64) -> u64 {
         1 + self.all + unix_s as u64 % self.seconds
     }
 
-    /// The slot in [`Part::Minutes`] of the minute that the time lies in.
+    /// The slot in [`Layout::minutes`] of the minute that the time lies in.
     #[must_use]
     pub fn of_minute(&self, unix_s: f64) -> u64 {
         1 + self.all + self.seconds + unix_s as u64 / 60 % self.minutes
@@ -91,24 +82,6 @@ impl Layout {
     pub fn of_kept(&self, which: u64, nth: u64) -> u64 {
         let begin = 1 + self.all + self.seconds + self.minutes;
         begin + which % EVENTS * self.of_event() + nth % self.of_event()
-    }
-
-    /// The part that a slot lies in; `None`: the header, or beyond the file.
-    #[must_use]
-    pub fn part(&self, slot: u64) -> Option<Part> {
-        let mut begin = 1;
-        for (part, slots) in [
-            (Part::All, self.all),
-            (Part::Seconds, self.seconds),
-            (Part::Minutes, self.minutes),
-            (Part::Kept, self.kept),
-        ] {
-            if (begin..begin + slots).contains(&slot) {
-                return Some(part);
-            }
-            begin += slots;
-        }
-        None
     }
 }
 
@@ -135,16 +108,5 @@ mod tests {
                 assert_eq!(slots, wanted, "{bytes} {nodes}");
             }
         }
-    }
-
-    #[test]
-    fn a_slot_knows_its_part() {
-        let layout = Layout::of(64 << 20, 1);
-        assert_eq!(layout.part(0), None);
-        assert_eq!(layout.part(layout.of_record(5)), Some(Part::All));
-        assert_eq!(layout.part(layout.of_second(5e9)), Some(Part::Seconds));
-        assert_eq!(layout.part(layout.of_minute(5e9)), Some(Part::Minutes));
-        assert_eq!(layout.part(layout.of_kept(7, 3)), Some(Part::Kept));
-        assert_eq!(layout.part(layout.slots()), None);
     }
 }

@@ -12,6 +12,6 @@ mod reading;
 mod record;
 pub mod slot;
 
-pub use layout::{Layout, Part, EVENTS, LEAST};
+pub use layout::{Layout, EVENTS, LEAST};
 pub use reading::{read, Flight, ReadError};
 pub use record::{Cgroup, Deed, Group, Header, Kept, Process, Record};

@@ -2,7 +2,7 @@
 use crate::flight::groups::{self, Group};
 use crate::os::clock::Clock;
 use crate::os::fixed_string::Text;
-use crate::protect::oom::processes::Processes;
+use crate::protect::oom::processes::{Processes, TICKS_A_S};
 use policy::victim::Candidate;
 
 /// Processes that a record names.
@@ -14,8 +14,8 @@ const CALM_S: f64 = 60.0;
 const PRESSED_S: f64 = 2.0;
 /// Counts take at most this share of a CPU, half of what the recorder may take.
 const SHARE: f64 = 0.0005;
-/// USER_HZ, the unit of start times in /proc.
-const TICKS_A_S: f64 = 100.0;
+/// A process with less is read again only once its memory has changed. Bytes.
+const SMALL: u64 = 4 << 20;
 
 /// One process as a record shows it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +73,8 @@ impl Largest {
             return;
         }
         let begun_s = clock.thread_cpu_s();
-        if !theirs && processes.sample(now_s, clock.boot_s(), 0).is_err() {
+        let small = SMALL / page_size;
+        if !theirs && processes.sample(now_s, clock.boot_s(), small).is_err() {
             return;
         }
         let page_kib = page_size / 1024;
@@ -95,7 +96,7 @@ impl Largest {
                 start_s: one.start as f64 / TICKS_A_S,
                 unit: match known {
                     Some(old) => old.unit,
-                    None => end_of(processes.cgroup(one.pid).as_str()),
+                    None => Text::end_of(processes.cgroup(one.pid).as_str()),
                 },
             };
         }
@@ -115,14 +116,6 @@ fn top(list: &[Candidate]) -> [Candidate; MOST] {
         }
     }
     top
-}
-
-fn end_of(path: &str) -> Text<UNIT> {
-    let mut begin = path.len().saturating_sub(UNIT);
-    while !path.is_char_boundary(begin) {
-        begin += 1;
-    }
-    Text::of(format_args!("{}", &path[begin..]))
 }
 
 #[cfg(test)]

@@ -103,7 +103,9 @@ pub struct Recorder {
     event: Option<(&'static str, f64, f64)>,
     /// When an event of each kind was last kept: kills, stalls.
     kept_s: [f64; 2],
-    pub lost: u64,
+    /// Records that no slot was free for.
+    lost: u64,
+    reported: u64,
     failed: u64,
 }
 
@@ -168,6 +170,7 @@ impl Recorder {
             event: None,
             kept_s: [f64::NEG_INFINITY; 2],
             lost: 0,
+            reported: 0,
             failed: 0,
         })
     }
@@ -304,11 +307,12 @@ impl Recorder {
             let text = format_args!("{path}: {error}; records are lost");
             log.warn(now_s, id, MODULE, text);
         }
-    }
-
-    /// The file, and the records written, lost for want of a faster disk, and failed.
-    pub fn counts(&self) -> (&Path, u64, u64, u64) {
-        let failed = self.writer.seen.failed.load(Ordering::Relaxed);
-        (&self.path, self.writer.number, self.lost, failed)
+        if self.lost > self.reported {
+            self.reported = self.lost;
+            let path = names::shown(&self.path);
+            let id = condition(&["flight", "slow"]);
+            let text = format_args!("{path}: the disk is too slow; records are lost");
+            log.warn(now_s, id, MODULE, text);
+        }
     }
 }

@@ -227,7 +227,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// The number of the record after the last. In [`flight::Part::All`] records lie in the order of their numbers up to the
+/// The number of the record after the last. In [`Layout::all`] records lie in the order of their numbers up to the
 /// last, and older ones follow: a search by halves finds it.
 fn next_number(file: &OwnedFd, layout: &Layout) -> u64 {
     let mut buffer = Aligned::new(layout.slot as usize);

@@ -25,6 +25,15 @@ impl<const N: usize> Text<N> {
         text
     }
 
+    /// The end of a text, as much as fits.
+    pub fn end_of(text: &str) -> Self {
+        let mut begin = text.len().saturating_sub(N);
+        while !text.is_char_boundary(begin) {
+            begin += 1;
+        }
+        Text::of(format_args!("{}", &text[begin..]))
+    }
+
     /// Appends the formatted `arguments`, as far as they fit.
     pub fn put(&mut self, arguments: fmt::Arguments) {
         // Writing never fails. A Display that fails leaves the part that it has written.

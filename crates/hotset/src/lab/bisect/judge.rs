@@ -8,6 +8,7 @@ use crate::shell::usage;
 use anyhow::Result;
 use lab::experiment::{Changes, Experiment, Kernel};
 use lab::host;
+use lab::inputs::kernels;
 use lab::run::{self as runner, Options};
 use protocol::plan;
 use report::PromiseResult;
@@ -110,14 +111,16 @@ impl Judge {
                 quiet: false,
                 command: String::new(),
             };
-            let summary = match runner::run(&experiment, &options) {
-                Ok(summary) => summary,
-                Err(error) if is_build(&error) => {
-                    last = (Verdict::Unsure, format!("{error:#}"));
-                    break;
-                }
-                Err(error) => return Err(typed(error)),
-            };
+            let arch = experiment.machine.bed.arch();
+            let mut console = progress::Console::new(options.quiet);
+            let arms = experiment.arms.iter();
+            let built = kernels::images(arms, arch, None, &mut |step| console.step(step));
+            // One that does not build, or a patch that does not apply alone: other candidates may.
+            if let Err(error) = built {
+                last = (Verdict::Unsure, format!("{error:#}"));
+                break;
+            }
+            let summary = runner::run(&experiment, &options).map_err(typed)?;
             if summary.interrupted.is_some() {
                 return Ok(None);
             }
@@ -167,21 +170,16 @@ fn title(experiment: &Experiment, name: &str, wanted: &str) -> Result<String> {
     }
 }
 
-/// Whether a kernel does not build, or a patch does not apply: other candidates may.
-fn is_build(error: &anyhow::Error) -> bool {
-    let text = format!("{error:#}");
-    text.contains("make") || text.contains("does not apply")
-}
-
 /// The promise of all its arms: broken where one is, kept where all are.
 fn judged<'a>(results: impl Iterator<Item = &'a PromiseResult>) -> (Verdict, String) {
-    let mut whole = (Verdict::Kept, String::new());
-    for result in results {
+    let mut whole = (Verdict::Unsure, "no trial was judged".to_owned());
+    for (nth, result) in results.enumerate() {
         let (verdict, why) = by_interval(result);
         let why = format!("{}: {why}", result.arm);
         match (verdict, whole.0) {
             (Verdict::Broken, _) => return (verdict, why),
             (Verdict::Unsure, _) | (Verdict::Kept, Verdict::Kept) => whole = (verdict, why),
+            _ if nth == 0 => whole = (verdict, why),
             _ => {}
         }
     }

@@ -77,7 +77,7 @@ const FRESH_S: f64 = RECENT_S;
 /// for, and not killed again.
 const HANGS_S: f64 = super::kill::PATIENCE_S;
 /// USER_HZ, the unit of time in /proc/PID/stat: 100 on every machine that Rust runs on.
-const TICKS_A_S: f64 = 100.0;
+pub const TICKS_A_S: f64 = 100.0;
 /// Processes that the tables have room for from the start.
 const ROOM: usize = 1024;
 /// Processes that are left out at once, at most: the latest.
@@ -263,12 +263,7 @@ impl Processes {
 
     /// The path of a process's cgroup, or the end of one that is long.
     pub fn cgroup(&mut self, pid: i32) -> Text<128> {
-        let path = self.reader.cgroup_path(pid);
-        let mut begin = path.len().saturating_sub(128);
-        while !path.is_char_boundary(begin) {
-            begin += 1;
-        }
-        Text::of(format_args!("{}", &path[begin..]))
+        Text::end_of(self.reader.cgroup_path(pid))
     }
 
     /// The processes that the kernel would kill together with this one (`memory.oom.group`).
