@@ -13,6 +13,7 @@ mod record;
 mod replay;
 mod shell;
 mod sim;
+mod size;
 mod status;
 mod support;
 mod top;
@@ -55,6 +56,8 @@ enum Command {
     /// Simulate replacement policies on traces, Linux's own included: exact miss counts and curves
     #[command(subcommand)]
     Sim(sim::Command),
+    /// Say how much memory this machine, or a command, needs
+    Size(size::SizeArgs),
     /// Show the daemon's measurements, forecasts and actions, with reasons
     Status(status::StatusArgs),
     /// Collect what a bug report needs, and show it before it is written
@@ -119,6 +122,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Sim(command) => sim::run(command),
+        Command::Size(args) => size::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Support(args) => support::run(&args),
         Command::Top(args) => top::run(&args),
