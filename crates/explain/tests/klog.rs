@@ -65,7 +65,7 @@ fn three_hogs_in_qemu_are_told_apart_or_together() {
     };
     assert_eq!((name.as_str(), *count), ("hog", 4));
     assert!(headline(&incident).ends_with("hog (125) was killed"));
-    assert_eq!(report.victims[0].cgroup, "/work/all");
+    assert!(report.victims[0].cgroup.ends_with("/all"));
     assert!(facts(report).contains(&"Swap was full.".to_string()));
 }
 

@@ -21,7 +21,7 @@ pub struct Incident {
 }
 
 enum One {
-    Report(Report),
+    Report(Box<Report>),
     Kill(Kill),
     Hung(Hung),
 }
@@ -39,7 +39,11 @@ impl One {
 /// Every incident, in the order of the log.
 #[must_use]
 pub fn of(found: &Found) -> Vec<Incident> {
-    let reports = found.reports.iter().cloned().map(One::Report);
+    let reports = found
+        .reports
+        .iter()
+        .cloned()
+        .map(|one| One::Report(Box::new(one)));
     let kills = found.kills.iter().cloned().map(One::Kill);
     let hung = found.hung.iter().cloned().map(One::Hung);
     let mut all: Vec<One> = reports.chain(kills).chain(hung).collect();
@@ -82,7 +86,7 @@ impl Incident {
         match one {
             One::Report(report) => {
                 self.kills += report.victims.len() as u64;
-                self.reports.push(report);
+                self.reports.push(*report);
             }
             One::Kill(kill) => {
                 self.kills += 1;
