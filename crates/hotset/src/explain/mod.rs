@@ -81,8 +81,11 @@ fn place(args: &ExplainArgs) -> Result<(Option<PathBuf>, Option<f64>)> {
         return Ok((args.file.clone(), None));
     };
     let path = PathBuf::from(place);
-    if path.exists() && args.file.is_none() {
-        return Ok((Some(path), None));
+    if path.exists() {
+        return match args.file {
+            None => Ok((Some(path), None)),
+            Some(_) => Err(usage!("{}: --file names a file already", shown(&path))),
+        };
     }
     match when::parse(place) {
         Some(at_s) => Ok((args.file.clone(), Some(at_s))),

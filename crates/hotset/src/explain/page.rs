@@ -150,7 +150,11 @@ fn did(story: &Story, input: &Input) -> Part {
             Cell::text(clock(deed.unix_s)),
             Cell::text(&deed.did),
             Cell::text(&deed.why),
-            Cell::text(&deed.came),
+            Cell::text(if deed.came.is_empty() {
+                "–"
+            } else {
+                &deed.came
+            }),
         ],
     });
     let head = ["time", "action", "reason", "what came of it"];

@@ -16,6 +16,8 @@ use units::format_bytes;
 /// Bars of a chart, and rows of a table.
 const BARS: usize = 10;
 const ROWS: usize = 200;
+/// Characters of a name beside a bar.
+const LONGEST: usize = 26;
 
 /// The whole page.
 pub fn page(log: &Log, incident: &Incident) -> String {
@@ -83,7 +85,7 @@ fn holders(report: &Report) -> Vec<Part> {
     }
     let bars = holders.iter().take(BARS).map(|one| {
         let shown = format_bytes(one.bytes as f64);
-        (name_of(&one.who), one.bytes as f64, shown)
+        (short(&name_of(&one.who)), one.bytes as f64, shown)
     });
     let rows = holders.iter().take(ROWS).map(|one| Row {
         arm: None,
@@ -99,6 +101,14 @@ fn holders(report: &Report) -> Vec<Part> {
         Part::Bars("Memory and swap".into(), bars.collect()),
         Part::Table(table, "main named"),
     ]
+}
+
+/// A name that leaves room for its bar. The table has the whole.
+fn short(name: &str) -> String {
+    match name.chars().count() > LONGEST {
+        true => name.chars().take(LONGEST - 1).collect::<String>() + "…",
+        false => name.to_string(),
+    }
 }
 
 fn bytes(bytes: u64) -> Cell {

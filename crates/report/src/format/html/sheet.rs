@@ -75,7 +75,7 @@ fn part(part: &Part) -> Markup {
                 h3 { (line(title)) }
                 figure { (bars(title, rows)) }
             },
-            Part::Panels(charts) => div class="panels" {
+            Part::Panels(charts) => div class=(if charts.len() % 2 == 0 { "panels pairs" } else { "panels" }) {
                 @for chart in charts {
                     figure {
                         figcaption { (line(&chart.title)) small { (chart.keys()) } }
