@@ -96,6 +96,12 @@ impl Incident {
         }
     }
 
+    /// The moment of the report that says most, or the begin.
+    #[must_use]
+    pub fn at(&self) -> At {
+        self.fullest().map_or(self.begin, |report| report.at)
+    }
+
     /// The report that says most.
     #[must_use]
     pub fn fullest(&self) -> Option<&Report> {

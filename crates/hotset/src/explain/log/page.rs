@@ -54,7 +54,7 @@ pub fn page(log: &Log, incident: &Incident) -> String {
         title: format!("{}.", headline(incident)),
         meta: format!(
             "{}, from the kernel's log, {}",
-            shown(&incident.begin),
+            shown(&incident.at()),
             provenance::made()
         ),
         verdict: texts.join(" "),

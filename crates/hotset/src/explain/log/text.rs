@@ -37,7 +37,7 @@ fn write(to: &mut String, log: &Log, incident: &Incident) -> Result {
     writeln!(to)?;
     let from = format!(
         "{}, from the kernel's log ({}).",
-        shown(&incident.begin),
+        shown(&incident.at()),
         log.source
     );
     write_wrapped(to, "", &from)?;
@@ -117,7 +117,7 @@ fn others(to: &mut String, incident: &Incident) -> Result {
 pub fn list(log: &Log, incidents: &[Incident]) -> String {
     let mut text = String::new();
     for incident in incidents {
-        let line = format!("{}  {}", shown(&incident.begin), headline(incident));
+        let line = format!("{}  {}", shown(&incident.at()), headline(incident));
         let mut line = escaped(&line);
         if line.chars().count() > COLUMNS {
             line = line.chars().take(COLUMNS - 3).collect::<String>() + "...";
