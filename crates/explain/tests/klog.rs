@@ -104,6 +104,21 @@ fn a_cgroup_at_its_limit_in_a_syslog_of_4_18() {
 }
 
 #[test]
+fn swap_is_no_part_of_a_limit() {
+    let incident = only(include_str!("klog/cgroup-7.3.log"));
+    let report = incident.fullest().unwrap();
+    assert_eq!(
+        (report.constraint, report.missing.len()),
+        (Constraint::Cgroup, 0)
+    );
+    let finding = judge(report);
+    let culprit = finding.culprit.unwrap();
+    assert!(culprit.bytes > finding.whole && culprit.bytes - culprit.swapped <= finding.whole);
+    let bytes = units::format_bytes((culprit.bytes - culprit.swapped) as f64);
+    assert!(headline(&incident).contains(&format!("had {bytes} of it")));
+}
+
+#[test]
 fn a_journal_has_a_crowd_a_bare_kill_a_hung_task_and_oomd() {
     let found = gathered(include_str!("klog/journal-6.1.log"));
     let incidents = incident::of(&found);

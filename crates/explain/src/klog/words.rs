@@ -25,7 +25,9 @@ pub fn headline(incident: &Incident) -> String {
                 bytes => format!(" of {}", format_bytes(bytes as f64)),
             };
             let by = culprit.as_ref().map_or(String::new(), |holder| {
-                let bytes = format_bytes(holder.bytes as f64);
+                // Swap does not count against the limit.
+                let bytes = holder.bytes.saturating_sub(holder.swapped);
+                let bytes = format_bytes(bytes as f64);
                 format!(", and {} had {bytes} of it", name_of(&holder.who))
             });
             format!("{name} used all of its limit{of}{by}: {came}")
