@@ -55,6 +55,8 @@ pub enum Who {
     PageTables,
     KernelStacks,
     HugePages,
+    /// Memory that no counter names: zram, or a driver's.
+    Elsewhere,
 }
 
 impl Taker {

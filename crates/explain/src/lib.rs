@@ -2,26 +2,30 @@
 //!
 //! * [`points`]: what changed from each record to the next.
 //! * [`episode`]: stretches of time in which tasks waited for memory, or were killed for it.
-//! * [`growth`]: who took the memory.
+//! * [`growth`]: who took the memory; [`courses`]: the memory of each of them over time.
 //! * [`verdict`]: what kind of shortage it was, whose, and what to do.
 //! * [`words`]: the story in sentences.
 //! * [`foresight`]: the first moment at which it could be foreseen.
+//! * [`klog`]: the same from a kernel's log, where there are no records.
 //!
 //! Pure: no I/O and no clock.
+pub mod courses;
 pub mod episode;
 pub mod foresight;
 pub mod growth;
+pub mod klog;
 pub mod points;
 pub mod verdict;
 pub mod words;
 
+use courses::Course;
 use episode::Episode;
 use flight::Record;
 use foresight::Foresight;
 use growth::Growth;
 use points::Point;
 use serde::Serialize;
-use verdict::Verdict;
+use verdict::{Verdict, Waited};
 
 /// The story of one episode.
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +37,12 @@ pub struct Story {
     /// From the calm before to the end.
     #[serde(skip)]
     pub points: Vec<Point>,
+    /// Those who grew most, most first.
+    #[serde(skip)]
+    pub courses: Vec<Course>,
+    /// Cgroups by the time for which their tasks waited, most first.
+    #[serde(skip)]
+    pub waiting: Vec<Waited>,
 }
 
 /// Seconds of calm that are looked at before an episode.
@@ -51,6 +61,7 @@ pub fn tell(records: &[Record], page_size: u64, episode: &Episode) -> Story {
     let points = points::of(&near, page_size);
     let growth = growth::find(&near, &points, episode);
     let verdict = verdict::judge(&near, &points, episode, &growth);
+    let courses = courses::of(&near, &points, &growth);
     let foresight = foresight::find(&points, episode);
     Story {
         episode: *episode,
@@ -58,5 +69,7 @@ pub fn tell(records: &[Record], page_size: u64, episode: &Episode) -> Story {
         verdict,
         foresight,
         points,
+        courses,
+        waiting: verdict::waiting(&near, episode),
     }
 }

@@ -123,13 +123,14 @@ pub fn judge(records: &[Record], points: &[Point], episode: &Episode, growth: &G
     }
 }
 
-fn kind_of(who: &Who) -> Kind {
+/// The kind of a shortage that this one brought about.
+pub(crate) fn kind_of(who: &Who) -> Kind {
     match who {
         Who::Program { .. } => Kind::Program,
         Who::Crowd { .. } => Kind::Crowd,
         Who::SharedFiles => Kind::SharedFiles,
         Who::HugePages => Kind::HugePages,
-        Who::Slab | Who::PageTables | Who::KernelStacks => Kind::Kernel,
+        Who::Slab | Who::PageTables | Who::KernelStacks | Who::Elsewhere => Kind::Kernel,
     }
 }
 
@@ -169,7 +170,8 @@ fn is_most(one: &Waited, episode: &Episode) -> bool {
 }
 
 /// Cgroups by the time for which their tasks waited in the episode, most first.
-fn waiting(records: &[Record], episode: &Episode) -> Vec<Waited> {
+#[must_use]
+pub fn waiting(records: &[Record], episode: &Episode) -> Vec<Waited> {
     let seen = records
         .iter()
         .filter(|record| (episode.begin_s - 5.0..=episode.end_s + 5.0).contains(&record.unix_s));

@@ -73,6 +73,7 @@ pub fn name_of(who: &Who) -> String {
         Who::PageTables => "page tables".into(),
         Who::KernelStacks => "stacks of the kernel, of many threads".into(),
         Who::HugePages => "the pool of huge pages".into(),
+        Who::Elsewhere => "memory that no counter names (zram, a driver)".into(),
     }
 }
 
@@ -113,13 +114,28 @@ pub struct Advice {
 #[must_use]
 pub fn advice(story: &Story) -> Vec<Advice> {
     let verdict = &story.verdict;
-    let (text, command) = by_kind(story);
+    let unit = verdict.culprit.as_ref().and_then(|taker| match &taker.who {
+        Who::Program { unit, .. } => unit_of(unit),
+        _ => None,
+    });
+    advice_for(verdict.kind, unit, verdict.in_it.swap > 0.0)
+}
+
+/// The unit of systemd at the end of a cgroup's path.
+pub(crate) fn unit_of(cgroup: &str) -> Option<&str> {
+    let last = cgroup.rsplit('/').next();
+    last.filter(|unit| unit.contains('.'))
+}
+
+/// What to do about a shortage of a kind. `unit`: who took the memory.
+pub(crate) fn advice_for(kind: Kind, unit: Option<&str>, swap: bool) -> Vec<Advice> {
+    let (text, command) = by_kind(kind, unit);
     let mut advice = vec![Advice {
         text: text.into(),
         command,
     }];
     let of_more = [Kind::Program, Kind::Crowd, Kind::CacheThrash];
-    if verdict.in_it.swap == 0.0 && of_more.contains(&verdict.kind) {
+    if !swap && of_more.contains(&kind) {
         advice.push(Advice {
             text: "The machine has no swap: zram of half of memory would give time".into(),
             command: String::new(),
@@ -128,16 +144,8 @@ pub fn advice(story: &Story) -> Vec<Advice> {
     advice
 }
 
-fn by_kind(story: &Story) -> (&'static str, String) {
-    let unit = story
-        .verdict
-        .culprit
-        .as_ref()
-        .and_then(|taker| match &taker.who {
-            Who::Program { unit, .. } => unit.rsplit('/').next().filter(|unit| unit.contains('.')),
-            _ => None,
-        });
-    let text = match story.verdict.kind {
+fn by_kind(kind: Kind, unit: Option<&str>) -> (&'static str, String) {
+    let text = match kind {
         Kind::CgroupLimit => "Raise its limit (MemoryMax=), or have it use less: more memory for the machine does not help",
         Kind::HugePages => "Make the pool smaller: memory in it can be used for nothing else",
         Kind::Fragmentation => "Turn huge pages off for what asks for them, or leave hotsetd's fragmentation module on",
@@ -149,7 +157,7 @@ fn by_kind(story: &Story) -> (&'static str, String) {
         Kind::SwapThrash => "Close programs, or give the machine more memory; zram is faster than a disk",
         Kind::Unknown => "Let hotsetd run: its record names programs and cgroups",
     };
-    let command = match (story.verdict.kind, unit) {
+    let command = match (kind, unit) {
         (Kind::Program, Some(unit)) => format!("systemctl set-property {unit} MemoryMax=SIZE"),
         (Kind::Program, None) => "systemd-run --scope -p MemoryMax=SIZE COMMAND".into(),
         (Kind::HugePages, _) => "sysctl vm.nr_hugepages=0".into(),
@@ -171,4 +179,43 @@ pub fn seconds(seconds: f64) -> String {
             format!("{} min {} s", whole / 60, whole % 60)
         }
     }
+}
+
+/// What the record cannot tell, a sentence each. `names_programs`: the record does. `torn`: records that were lost.
+#[must_use]
+pub fn unknown(story: &Story, names_programs: bool, torn: u64) -> Vec<String> {
+    let mut unknown = Vec::new();
+    match names_programs {
+        true => unknown.push(
+            "Programs that were never among the eight largest, and what they had between two counts: once a minute, \
+             every two seconds in a shortage."
+                .into(),
+        ),
+        false => unknown.push(
+            "This recording names no programs and no cgroups: hotsetd's own record does.".into(),
+        ),
+    }
+    if story.waiting.is_empty() {
+        unknown.push("Which programs waited: the record names no cgroup that did.".into());
+    }
+    if story.foresight.is_none() {
+        unknown.push("Whether it could be foreseen by other signs than what was left.".into());
+    }
+    let gap_s = story
+        .points
+        .iter()
+        .map(|point| point.dt_s)
+        .fold(0.0, f64::max);
+    if gap_s > 90.0 {
+        unknown.push(format!(
+            "What went on in the longest gap between two records, {}.",
+            seconds(gap_s)
+        ));
+    }
+    if torn > 0 {
+        unknown.push(format!(
+            "What the lost records said: {torn} of the file could not be read."
+        ));
+    }
+    unknown
 }

@@ -156,6 +156,8 @@ fn files_of_another_kind_are_told_in_a_sentence() {
     std::fs::write(&torn, "").unwrap();
     assert!(said(&torn).contains("nothing has been recorded yet"));
     std::fs::write(&torn, "some text\n").unwrap();
+    assert!(said(&torn).contains("nor a kernel's log"));
+    std::fs::write(&torn, "{\"t\": }\n").unwrap();
     assert!(said(&torn).contains("not a JSON object"));
     let output = explain(&[], Path::new("no-such-file"));
     assert_eq!(output.status.code(), Some(2));
@@ -177,4 +179,149 @@ fn a_calm_record_has_nothing_to_explain() {
     let output = explain(&[], &file);
     assert_eq!(output.status.code(), Some(1));
     assert!(out(&output).starts_with("Nothing froze"), "{output:?}");
+}
+
+#[test]
+fn the_page_has_the_story_and_charts_and_is_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), |_, _| {});
+    let page = folder.path().join("freeze.html");
+    let report = |more: &[&str]| {
+        let mut arguments = vec!["--report", page.to_str().unwrap()];
+        arguments.extend(more);
+        explain(&arguments, &file)
+    };
+    let output = report(&[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let html = std::fs::read_to_string(&page).unwrap();
+    let parsed = roxmltree::Document::parse_with_options(
+        &html,
+        roxmltree::ParsingOptions {
+            allow_dtd: true,
+            ..Default::default()
+        },
+    );
+    let parsed = parsed.expect("well-formed XML");
+    let heading = parsed.descendants().find(|node| node.has_tag_name("h1"));
+    let heading = heading.unwrap().text().unwrap();
+    assert!(heading.starts_with("leaky (700) took 6."), "{heading}");
+    let charts = parsed
+        .descendants()
+        .filter(|node| node.has_tag_name("title"));
+    let charts: Vec<&str> = charts.filter_map(|node| node.text()).collect();
+    for title in [
+        "Where the memory was",
+        "What was left",
+        "Who took it",
+        "Read again",
+    ] {
+        assert!(charts.contains(&title), "{title}: {charts:?}");
+    }
+    for mark in ["span", "mark end", "mark hint"] {
+        let class = |node: &roxmltree::Node| node.attribute("class") == Some(mark);
+        assert!(parsed.descendants().any(|node| class(&node)), "{mark}");
+    }
+    assert!(html.contains("systemctl set-property leaky.scope MemoryMax=SIZE"));
+    assert!(
+        !html.contains("http://") && !html.contains("<script"),
+        "it loads something"
+    );
+    assert_eq!(report(&[]).status.code(), Some(2), "a file is replaced");
+    assert_eq!(report(&["--force"]).status.code(), Some(0));
+}
+
+const LOG: &str = "../explain/tests/klog/cgroup-4.18.log";
+
+#[test]
+fn a_log_of_the_kernel_is_explained_as_well() {
+    let log = Path::new(LOG);
+    let output = explain(&[], log);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = out(&output);
+    assert!(
+        text.starts_with("/system.slice/app.service used all"),
+        "{text}"
+    );
+    assert!(text.contains("What the log cannot tell"), "{text}");
+    assert!(
+        text.contains("11-27 15:45:19, from the kernel's log"),
+        "{text}"
+    );
+    assert_eq!(text.lines().find(|line| line.chars().count() > 80), None);
+    let text = out(&explain(&["--list"], log));
+    assert!(text.contains("1 event in the kernel's log"), "{text}");
+    let found: Value = serde_json::from_str(&out(&explain(&["--json"], log))).unwrap();
+    assert_eq!(found["schema"], "hotset.explain.log.1");
+    assert_eq!(found["finding"]["kind"], "cgroup_limit");
+    assert_eq!(found["incident"]["reports"][0]["limit"]["limit"], 512 << 20);
+    assert_eq!(found["incidents"][0]["kills"], 1);
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("kill.html");
+    let output = explain(&["--report", page.to_str().unwrap()], log);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("Who had memory at the kill") && html.contains("<svg"));
+}
+
+#[test]
+fn a_log_without_kills_or_times_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("kern.log");
+    std::fs::write(
+        &log,
+        "[    0.0] Linux version 6.12\n[    1.0] random: done\n",
+    )
+    .unwrap();
+    let output = explain(&[], &log);
+    assert_eq!(output.status.code(), Some(1));
+    let text = out(&output);
+    assert!(
+        text.starts_with("Nobody was killed for want of memory in 2 lines"),
+        "{text}"
+    );
+    let boot = Path::new("../explain/tests/klog/uml-7.3.log");
+    let text = out(&explain(&[], boot));
+    assert!(text.contains("52 s after the start"), "{text}");
+    let output = explain(&["14:03", "--file"], boot);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("no times of day"), "{text}");
+    let journal = Path::new("../explain/tests/klog/journal-6.1.log");
+    let text = out(&explain(&["2026-11-27 15:00", "--file"], journal));
+    assert!(text.starts_with("5 processes called cc1plus had"), "{text}");
+}
+
+#[test]
+fn without_a_record_the_journal_is_read() {
+    if Path::new("/var/lib/hotset/flight").exists() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("journalctl");
+    let log = Path::new(LOG).canonicalize().unwrap();
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" > {0}/asked\ncat {1}\n",
+        folder.path().display(),
+        log.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, may_run).unwrap();
+    let path = format!(
+        "{}:{}",
+        folder.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hotset"));
+    let output = command.arg("explain").env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(
+        out(&output).contains("from the kernel's log (journalctl)"),
+        "{output:?}"
+    );
+    let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+    assert!(
+        asked.contains("_TRANSPORT=kernel + SYSLOG_IDENTIFIER=systemd-oomd"),
+        "{asked}"
+    );
 }

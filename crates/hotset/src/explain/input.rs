@@ -1,12 +1,23 @@
-//! The records of a file: hotsetd's, or one of `hotset record`.
+//! The records of a file, hotsetd's or one of `hotset record`, or a kernel's log.
+use super::log::source::{self, Log};
 use anyhow::{anyhow, Context, Result};
 use flight::{Flight, ReadError, Record};
 use names::shown;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{BufRead, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// hotsetd's record.
+const RECORD: &str = "/var/lib/hotset/flight";
+
+/// What was read.
+pub enum Found {
+    Records(Input),
+    Log(Log),
+}
 
 /// What is explained.
 pub struct Input {
+    pub file: PathBuf,
     /// By time; at least one.
     pub records: Vec<Record>,
     /// Bytes.
@@ -17,30 +28,41 @@ pub struct Input {
     pub names_programs: bool,
 }
 
-/// Reads a file.
+/// Reads a file, or else hotsetd's record, or where there is none the kernel's log.
 ///
 /// # Errors
-/// The file cannot be read, is of neither kind, or is empty.
-pub fn read(path: &Path) -> Result<Input> {
+/// The file cannot be read, is of no known kind, or is empty.
+pub fn read(file: Option<&Path>) -> Result<Found> {
+    let path = file.unwrap_or(Path::new(RECORD));
     let input = match flight::read(path) {
-        Ok(flight) => of_flight(flight),
-        Err(ReadError::NoHeader) => of_recording(path)?,
-        Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound => {
-            return Err(anyhow!(
-                "{}: there is no record; hotsetd makes it (systemctl status hotsetd), or name a file of `hotset record`",
-                shown(path)
-            ));
+        Ok(flight) => of_flight(path, flight),
+        Err(ReadError::NoHeader) => match is_json(path)? {
+            true => of_recording(path)?,
+            false => return Ok(Found::Log(source::of_file(path)?)),
+        },
+        Err(ReadError::Io(error)) if error.kind() == ErrorKind::NotFound && file.is_none() => {
+            return Ok(Found::Log(source::of_machine()?));
         }
         Err(error) => return Err(anyhow!("{}: {error}", shown(path))),
     };
     match input.records.is_empty() {
         true => Err(anyhow!("{}: nothing has been recorded yet", shown(path))),
-        false => Ok(input),
+        false => Ok(Found::Records(input)),
     }
 }
 
-fn of_flight(flight: Flight) -> Input {
+/// Whether the file is empty or begins as JSON does, as recordings do.
+fn is_json(path: &Path) -> Result<bool> {
+    let named = || shown(path).to_string();
+    let mut file = trace::open_unpacked(path).with_context(named)?;
+    let begin = file.fill_buf().with_context(named)?;
+    let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
+    Ok(begin.is_empty() || first == Some(&b'{'))
+}
+
+fn of_flight(path: &Path, flight: Flight) -> Input {
     Input {
+        file: path.into(),
         records: flight.records,
         page_size: flight.header.machine.page_size.max(1024),
         torn: flight.torn,
@@ -76,6 +98,7 @@ fn of_recording(path: &Path) -> Result<Input> {
             ..Record::default()
         });
     Ok(Input {
+        file: path.into(),
         records: records.collect(),
         page_size: page_size.unwrap_or(4096).max(1024),
         torn: 0,

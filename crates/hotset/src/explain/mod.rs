@@ -1,120 +1,91 @@
 //! `hotset explain`: why did the machine freeze?
+mod asked;
+mod curves;
 mod input;
+mod log;
+mod page;
+mod records;
 mod text;
 mod when;
 
-use crate::shell::{self, document, out, outln, usage};
+use crate::shell::{self, page as page_file, usage, Force};
 use anyhow::Result;
+use asked::Asked;
 use clap::Args;
-use explain::episode::{self, Episode};
-use explain::words::Advice;
-use explain::{points, words, Story};
-use flight::Deed;
+use input::Found;
 use names::shown;
-use serde::Serialize;
-use std::path::PathBuf;
+use outfile::OutFile;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Exit status: nothing has happened.
-const NOTHING: u8 = 1;
 
 #[derive(Args)]
 #[command(after_help = "\
 hotsetd records what it sees, also through a freeze and a reset (/var/lib/hotset/flight, which root may read). \
 Without WHEN the last freeze or kill is explained. \
-The exit status is 1 where the record has none.\n\n\
+Where there is no record, the kernel's log is read, which knows less: the journal, or a file. \
+The exit status is 1 where nothing has happened.\n\n\
 Examples:\n  \
     sudo hotset explain\n  \
     sudo hotset explain 14:03\n  \
     sudo hotset explain --list\n  \
-    hotset explain evening.jsonl.zst")]
+    sudo hotset explain --report freeze.html\n  \
+    hotset explain evening.jsonl.zst\n  \
+    hotset explain /var/log/kern.log")]
 pub struct ExplainArgs {
-    /// The time, as 14:03 or \"2026-11-27 14:03\", or a file: a copy of hotsetd's record, or one of `hotset record`
+    /// The time, as 14:03 or \"2026-11-27 14:03\", or a file: a copy of hotsetd's record, one of `hotset record`, or a
+    /// kernel's log
     #[arg(value_name = "WHEN|FILE")]
     place: Option<String>,
-    /// The file of hotsetd's record
-    #[arg(long, value_name = "FILE", default_value = "/var/lib/hotset/flight")]
-    file: PathBuf,
+    /// The record or the log [default: /var/lib/hotset/flight, or else the kernel's log]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
     /// List everything that happened, a line each
-    #[arg(long, conflicts_with = "place")]
+    #[arg(long, conflicts_with = "report")]
     list: bool,
+    /// Also write a page: the story, charts over time, and tables. It needs no network
+    #[arg(long, value_name = "FILE.html", value_parser = page_file())]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     #[arg(long, help = shell::JSON)]
     json: bool,
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    file: String,
-    /// Seconds since 1970 of the first and the last record.
-    from_s: f64,
-    to_s: f64,
-    records: usize,
-    torn: u64,
-    episodes: &'a [Episode],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    headline: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    advice: Vec<Advice>,
-    /// What hotsetd did from the calm before to the end.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    did: Vec<&'a Deed>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    story: Option<&'a Story>,
 }
 
 /// Explains a freeze.
 ///
 /// # Errors
-/// The record cannot be read, or is empty.
+/// The record or the log cannot be read, or is empty; the page cannot be written.
 pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let (file, at_s) = place(args)?;
-    let input = input::read(&file)?;
-    let points = points::of(&input.records, input.page_size);
-    let episodes = episode::find(&points);
-    let chosen = match args.list {
-        true => None,
-        false => episode::choose(&episodes, at_s),
-    };
-    let story = chosen.map(|chosen| explain::tell(&input.records, input.page_size, chosen));
-    let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
-    if args.json {
-        let found = Document {
-            file: file.display().to_string(),
-            from_s: first.unix_s,
-            to_s: last.unix_s,
-            records: input.records.len(),
-            torn: input.torn,
-            episodes: &episodes,
-            headline: story.as_ref().map(words::headline),
-            advice: story.as_ref().map(words::advice).unwrap_or_default(),
-            did: story
-                .as_ref()
-                .map(|story| text::deeds(story, &input))
-                .unwrap_or_default(),
-            story: story.as_ref(),
-        };
-        outln!("{}", document("explain", 1, &found)?)?;
-    } else {
-        match (&story, args.list) {
-            (_, true) => out!("{}", text::list(&episodes, first.unix_s, last.unix_s))?,
-            (Some(story), _) => out!("{}", text::story(story, &input))?,
-            (None, _) => outln!("{}", text::nothing(&points))?,
-        }
+    if args.list && at_s.is_some() {
+        return Err(usage!("--list lists everything: it takes no time"));
     }
-    match episodes.is_empty() {
-        true => Ok(ExitCode::from(NOTHING)),
-        false => Ok(ExitCode::SUCCESS),
+    let inputs: Vec<&Path> = file.iter().map(PathBuf::as_path).collect();
+    let page = args.report.as_ref();
+    let page = page.map(|path| OutFile::create(path, args.force.rules(&inputs)));
+    let asked = Asked {
+        at_s,
+        list: args.list,
+        json: args.json,
+        page: page.transpose()?,
+    };
+    match input::read(file.as_deref())? {
+        Found::Records(input) => records::tell(&input, asked),
+        Found::Log(log) => log::tell(&log, asked),
     }
 }
 
-/// The file, and the time that is asked for.
-fn place(args: &ExplainArgs) -> Result<(PathBuf, Option<f64>)> {
+/// The file, if one is named, and the time that is asked for.
+fn place(args: &ExplainArgs) -> Result<(Option<PathBuf>, Option<f64>)> {
     let Some(place) = &args.place else {
         return Ok((args.file.clone(), None));
     };
     let path = PathBuf::from(place);
     if path.exists() {
-        return Ok((path, None));
+        return match args.file {
+            None => Ok((Some(path), None)),
+            Some(_) => Err(usage!("{}: --file names a file already", shown(&path))),
+        };
     }
     match when::parse(place) {
         Some(at_s) => Ok((args.file.clone(), Some(at_s))),

@@ -161,6 +161,7 @@ fn finish(
     html(&Sheet {
         title: format!("{title}: {}", trace.name),
         meta: format!("{} requests, {}", count(trace.requests), provenance::made()),
+        lead: Vec::new(),
         verdict,
         caution,
         sections,

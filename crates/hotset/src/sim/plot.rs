@@ -28,5 +28,7 @@ pub fn sweep(results: &Results) -> LineChart {
         x: Axis::log("cache size, objects"),
         y: Axis::close("miss ratio"),
         lines,
+        marks: Vec::new(),
+        stacked: false,
     }
 }

@@ -60,6 +60,7 @@ pub fn page(path: &Path, trace: &Trace, stats: &Stats) -> Result<String> {
             count(u64::from(stats.objects)),
             provenance::made()
         ),
+        lead: Vec::new(),
         verdict: String::new(),
         caution: String::new(),
         sections,

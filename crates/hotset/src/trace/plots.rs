@@ -41,6 +41,8 @@ fn popularity(name: &str, stats: &Stats) -> LineChart {
         x: Axis::log("rank of the object"),
         y: Axis::log("requests"),
         lines,
+        marks: Vec::new(),
+        stacked: false,
     }
 }
 
@@ -53,6 +55,8 @@ fn reuse_time(name: &str, stats: &Stats) -> LineChart {
         x: Axis::log("requests in between, from here to twice as many"),
         y: Axis::linear("% of requests"),
         lines: vec![Line::exact("", doublings.map(share).collect())],
+        marks: Vec::new(),
+        stacked: false,
     }
 }
 
@@ -68,5 +72,7 @@ fn lru(name: &str, stats: &Stats) -> LineChart {
         x: Axis::linear("objects that the cache holds"),
         y: Axis::linear("% misses"),
         lines: vec![Line::exact("", thin(&curve, 200))],
+        marks: Vec::new(),
+        stacked: false,
     }
 }

@@ -40,6 +40,7 @@ pub fn html(
     sheet(&Sheet {
         title: "How long does a machine stand still when memory runs out?".into(),
         meta: meta(standings, played),
+        lead: Vec::new(),
         verdict: verdict(standings),
         caution: caution(standings),
         sections: vec![

@@ -1,5 +1,7 @@
 //! A line chart for a page, whose style it takes, or as an SVG file that stands alone. Both are
 //! readable on light and dark.
+use super::areas;
+use super::marks::{self, Mark};
 use super::scale::Scale;
 use super::svg::{label, marker, polyline, segment, tick_text, Anchor, STYLES};
 use crate::format::text;
@@ -91,6 +93,10 @@ pub struct LineChart {
     pub x: Axis,
     pub y: Axis,
     pub lines: Vec<Line>,
+    /// Moments and stretches of `x`.
+    pub marks: Vec<Mark>,
+    /// Lines become areas, each on the ones before. All have points at the same places.
+    pub stacked: bool,
 }
 
 /// The places of a drawing's parts, in its units.
@@ -189,8 +195,12 @@ impl LineChart {
     pub fn keys(&self) -> Markup {
         markup! {
             @for (place, line) in self.named() {
-                span class="one-key" { (key(place)) (text::line(&line.name)) } " "
+                span class="one-key" {
+                    @if self.stacked { (areas::key(place)) } @else { (key(place)) }
+                    (text::line(&line.name))
+                } " "
             }
+            (marks::keys(&self.marks))
         }
     }
 
@@ -225,14 +235,16 @@ impl LineChart {
 
     fn drawn(&self, frame: &Frame) -> Markup {
         let shown = |&(x, y): &(f64, f64)| self.x.shows(x) && self.y.shows(y);
-        let points = || self.lines.iter().flat_map(|l| &l.points).copied();
-        let x = points().filter(shown).map(|p| p.0);
+        let stack = areas::stack(self.lines.iter().map(|line| &line.points));
+        let all: Vec<(f64, f64)> = match self.stacked {
+            true => stack.iter().flatten().copied().collect(),
+            false => self.lines.iter().flat_map(|l| &l.points).copied().collect(),
+        };
+        let x = all.iter().copied().filter(shown).map(|p| p.0);
         let x = self.x.scale(x, frame.left, frame.right);
-        let ends = self.lines.iter().flat_map(|line| {
-            let values = line.points.iter().filter(|point| shown(point));
-            let ranges = line.ranges.iter().flat_map(|&(low, high)| [low, high]);
-            values.map(|&(_, y)| y).chain(ranges)
-        });
+        let ranges = self.lines.iter().flat_map(|line| &line.ranges);
+        let values = all.iter().copied().filter(shown).map(|(_, y)| y);
+        let ends = values.chain(ranges.flat_map(|&(low, high)| [low, high]));
         let y = ends.filter(|&end| self.y.shows(end));
         let y = self.y.scale(y, frame.floor, frame.top);
         // Marked, since an axis that does not begin at zero exaggerates differences.
@@ -242,10 +254,15 @@ impl LineChart {
             ""
         };
         markup! {
+            (marks::behind(&self.marks, x, (frame.top, frame.floor)))
+            @if self.stacked { (areas::drawn(&stack, x, y)) }
             (grid(frame, x, y))
-            @for (place, line) in self.lines.iter().enumerate() {
-                (drawn(place, line, &shown, x, y))
+            @if !self.stacked {
+                @for (place, line) in self.lines.iter().enumerate() {
+                    (drawn(place, line, &shown, x, y))
+                }
             }
+            (marks::before(&self.marks, x, (frame.top, frame.floor)))
             (label((frame.right, frame.floor + 32.0), Anchor::End, &self.x.label))
             (label((4.0, frame.top - 12.0), Anchor::Start, &format!("{}{foot}", self.y.label)))
         }
@@ -312,7 +329,8 @@ fn style() -> String {
             let colour = if dark { night } else { light };
             let _ = write!(
                 out,
-                ".s{place}{{stroke:{colour}}}.dot.s{place}{{fill:{colour};stroke:none}}"
+                ".s{place}{{stroke:{colour}}}.dot.s{place}{{fill:{colour};stroke:none}}\
+                 .area.s{place}{{fill:{colour}}}"
             );
         }
         out
@@ -321,6 +339,8 @@ fn style() -> String {
         "svg{{background:#fff}}text{{font:12px system-ui,sans-serif;fill:#1a1a1a}}\
          .t{{font-size:15px;font-weight:600}}.grid{{stroke:#d6d6d6}}.axis{{stroke:#595959}}\
          .bold{{fill:none;stroke-width:1.8}}.interval{{stroke-width:1.5;opacity:.7}}\
+         .span{{fill:#8a7f00;opacity:.13}}.mark{{stroke-width:1.2}}.mark.end{{stroke:#a83200}}\
+         .mark.hint{{stroke:#00664a;stroke-dasharray:4 3}}.area{{stroke:none;opacity:.8}}\
          .round1{{stroke-dasharray:6 3}}.round2{{stroke-dasharray:2 3}}{}\
          @media (prefers-color-scheme:dark){{svg{{background:#15171a}}text{{fill:#e8e8e8}}\
          .grid{{stroke:#3a3f45}}.axis{{stroke:#a8adb3}}{}}}",

@@ -1,8 +1,10 @@
 //! Charts as SVG.
+mod areas;
 mod bars;
 pub(super) mod curve;
 mod dots;
 pub mod line_chart;
+pub mod marks;
 mod panels;
 pub mod scale;
 mod svg;

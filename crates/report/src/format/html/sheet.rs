@@ -14,6 +14,8 @@ pub struct Sheet {
     pub meta: String,
     /// The result in a sentence or two.
     pub verdict: String,
+    /// What follows from it, such as a command.
+    pub lead: Vec<Part>,
     /// A caveat on the result; none when empty.
     pub caution: String,
     pub sections: Vec<Section>,
@@ -48,6 +50,7 @@ pub fn html(sheet: &Sheet) -> String {
             h1 { (line(&sheet.title)) }
             p class="meta" { (line(&sheet.meta)) }
             @if !sheet.verdict.is_empty() { p class="verdict" { (clean(&sheet.verdict)) } }
+            @for found in &sheet.lead { (part(found)) }
             @if !sheet.caution.is_empty() { p class="caution" { (clean(&sheet.caution)) } }
             (contents(sections.iter().map(|one| (one.id, one.title.as_str()))))
         }
@@ -72,7 +75,7 @@ fn part(part: &Part) -> Markup {
                 h3 { (line(title)) }
                 figure { (bars(title, rows)) }
             },
-            Part::Panels(charts) => div class="panels" {
+            Part::Panels(charts) => div class=(if charts.len() % 2 == 0 { "panels pairs" } else { "panels" }) {
                 @for chart in charts {
                     figure {
                         figcaption { (line(&chart.title)) small { (chart.keys()) } }

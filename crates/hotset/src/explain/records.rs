@@ -1,0 +1,90 @@
+//! The story of records.
+use super::asked::{Asked, NOTHING};
+use super::input::Input;
+use super::{page, text};
+use crate::shell::{document, note, out, outln};
+use anyhow::Result;
+use explain::episode::{self, Episode};
+use explain::words::Advice;
+use explain::{points, words, Story};
+use flight::Deed;
+use serde::Serialize;
+use std::process::ExitCode;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    file: String,
+    /// Seconds since 1970 of the first and the last record.
+    from_s: f64,
+    to_s: f64,
+    records: usize,
+    torn: u64,
+    episodes: &'a [Episode],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    advice: Vec<Advice>,
+    /// What cannot be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<String>,
+    /// What hotsetd did from the calm before to the end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    did: Vec<&'a Deed>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    story: Option<&'a Story>,
+}
+
+/// Tells what was asked for.
+///
+/// # Errors
+/// Standard output or the page cannot be written.
+pub fn tell(input: &Input, asked: Asked) -> Result<ExitCode> {
+    let points = points::of(&input.records, input.page_size);
+    let episodes = episode::find(&points);
+    let chosen = match asked.list {
+        true => None,
+        false => episode::choose(&episodes, asked.at_s),
+    };
+    let story = chosen.map(|chosen| explain::tell(&input.records, input.page_size, chosen));
+    let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
+    if asked.json {
+        outln!(
+            "{}",
+            document("explain", 1, &whole(input, &episodes, story.as_ref()))?
+        )?;
+    } else {
+        match (&story, asked.list) {
+            (_, true) => out!("{}", text::list(&episodes, first.unix_s, last.unix_s))?,
+            (Some(story), _) => out!("{}", text::story(story, input))?,
+            (None, _) => outln!("{}", text::nothing(&points))?,
+        }
+    }
+    match (asked.page, &story) {
+        (Some(file), Some(story)) => file.whole(&page::page(story, input))?,
+        (Some(_), None) => note("no page was written: there is nothing to explain"),
+        (None, _) => {}
+    }
+    match episodes.is_empty() {
+        true => Ok(ExitCode::from(NOTHING)),
+        false => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn whole<'a>(input: &'a Input, episodes: &'a [Episode], story: Option<&'a Story>) -> Document<'a> {
+    let cannot = |story| words::unknown(story, input.names_programs, input.torn);
+    Document {
+        file: input.file.display().to_string(),
+        from_s: input.records[0].unix_s,
+        to_s: input.records[input.records.len() - 1].unix_s,
+        records: input.records.len(),
+        torn: input.torn,
+        episodes,
+        headline: story.map(words::headline),
+        advice: story.map(words::advice).unwrap_or_default(),
+        unknown: story.map(cannot).unwrap_or_default(),
+        did: story
+            .map(|story| text::deeds(story, input))
+            .unwrap_or_default(),
+        story,
+    }
+}
