@@ -6,12 +6,14 @@
 //! * [`verdict`]: what kind of shortage it was, whose, and what to do.
 //! * [`words`]: the story in sentences.
 //! * [`foresight`]: the first moment at which it could be foreseen.
+//! * [`remedies`]: what would have helped.
 //!
 //! Pure: no I/O and no clock.
 pub mod episode;
 pub mod foresight;
 pub mod growth;
 pub mod points;
+pub mod remedies;
 pub mod verdict;
 pub mod words;
 

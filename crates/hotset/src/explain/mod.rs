@@ -1,4 +1,6 @@
 //! `hotset explain`: why did the machine freeze?
+mod ahead;
+mod helped;
 mod input;
 mod text;
 mod when;
@@ -7,8 +9,9 @@ use crate::shell::{self, document, out, outln, usage};
 use anyhow::Result;
 use clap::Args;
 use explain::episode::{self, Episode};
+use explain::remedies::remedy::Remedy;
 use explain::words::Advice;
-use explain::{points, words, Story};
+use explain::{points, remedies, words, Story};
 use flight::Deed;
 use names::shown;
 use serde::Serialize;
@@ -58,6 +61,9 @@ struct Document<'a> {
     /// What hotsetd did from the calm before to the end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     did: Vec<&'a Deed>,
+    /// What would have helped, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remedies: Vec<Remedy>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     story: Option<&'a Story>,
 }
@@ -76,6 +82,10 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
         false => episode::choose(&episodes, at_s),
     };
     let story = chosen.map(|chosen| explain::tell(&input.records, input.page_size, chosen));
+    let remedies = story
+        .as_ref()
+        .map(|story| remedies::find(story, ahead::find(&input.records, story).as_ref()))
+        .unwrap_or_default();
     let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
     if args.json {
         let found = Document {
@@ -91,13 +101,18 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
                 .as_ref()
                 .map(|story| text::deeds(story, &input))
                 .unwrap_or_default(),
+            remedies,
             story: story.as_ref(),
         };
         outln!("{}", document("explain", 1, &found)?)?;
     } else {
         match (&story, args.list) {
             (_, true) => out!("{}", text::list(&episodes, first.unix_s, last.unix_s))?,
-            (Some(story), _) => out!("{}", text::story(story, &input))?,
+            (Some(story), _) => out!(
+                "{}{}",
+                text::story(story, &input),
+                helped::text(story, &remedies)
+            )?,
             (None, _) => outln!("{}", text::nothing(&points))?,
         }
     }
