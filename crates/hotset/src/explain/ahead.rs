@@ -1,4 +1,5 @@
 //! hotsetd's policy over the record's whole samples, as `hotset replay` runs it.
+use super::input::Input;
 use crate::replay::{decide, machine};
 use explain::remedies::course::Ahead;
 use explain::Story;
@@ -10,7 +11,8 @@ use policy::{Action, Config, Decision, Policy};
 /// record has no whole samples there.
 ///
 /// The record does not react to it. Where hotsetd itself ran, the policy sees a machine that it has already changed.
-pub fn find(records: &[Record], story: &Story) -> Option<Ahead> {
+pub fn find(input: &Input, story: &Story) -> Option<Ahead> {
+    let records = &input.records;
     let (from_s, to_s) = (
         story.episode.begin_s - explain::BEFORE_S,
         story.episode.end_s,
@@ -28,8 +30,12 @@ pub fn find(records: &[Record], story: &Story) -> Option<Ahead> {
         if record.sample.restore(&mut sample).is_err() {
             continue;
         }
-        let policy =
-            policy.get_or_insert_with(|| Policy::new(Config::default(), machine(&record.sample)));
+        let policy = policy.get_or_insert_with(|| {
+            // The file says once which machine it is of.
+            let mut first = record.sample.clone();
+            first.machine = first.machine.or(input.machine.clone());
+            Policy::new(Config::default(), machine(&first))
+        });
         decide(policy, &sample, &mut decision);
         ahead.samples += 1;
         for (action, _) in decision.actions() {

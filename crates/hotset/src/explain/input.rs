@@ -1,6 +1,7 @@
 //! The records of a file: hotsetd's, or one of `hotset record`.
 use anyhow::{anyhow, Context, Result};
 use flight::{Flight, ReadError, Record};
+use kernfs::samples::Machine;
 use names::shown;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -11,6 +12,8 @@ pub struct Input {
     pub records: Vec<Record>,
     /// Bytes.
     pub page_size: u64,
+    /// Where the record says which machine it is of.
+    pub machine: Option<Machine>,
     /// Slots that were being written when the machine stopped, or are damaged.
     pub torn: u64,
     /// Whether the records name programs.
@@ -43,6 +46,7 @@ fn of_flight(flight: Flight) -> Input {
     Input {
         records: flight.records,
         page_size: flight.header.machine.page_size.max(1024),
+        machine: Some(flight.header.machine),
         torn: flight.torn,
         names_programs: true,
     }
@@ -56,9 +60,8 @@ fn of_recording(path: &Path) -> Result<Input> {
     for sample in &mut reader {
         samples.push(sample.with_context(|| shown(path).to_string())?);
     }
-    let page_size = samples
-        .first()
-        .and_then(|first| Some(first.machine.as_ref()?.page_size));
+    let machine = samples.first().and_then(|first| first.machine.clone());
+    let page_size = machine.as_ref().map(|machine| machine.page_size);
     let end_s = samples.last().map_or(0.0, |last| last.t);
     let changed = std::fs::metadata(path).and_then(|found| found.modified());
     let changed_s = changed
@@ -78,6 +81,7 @@ fn of_recording(path: &Path) -> Result<Input> {
     Ok(Input {
         records: records.collect(),
         page_size: page_size.unwrap_or(4096).max(1024),
+        machine,
         torn: 0,
         names_programs: false,
     })

@@ -84,7 +84,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
     let story = chosen.map(|chosen| explain::tell(&input.records, input.page_size, chosen));
     let remedies = story
         .as_ref()
-        .map(|story| remedies::find(story, ahead::find(&input.records, story).as_ref()))
+        .map(|story| remedies::find(story, ahead::find(&input, story).as_ref()))
         .unwrap_or_default();
     let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
     if args.json {
