@@ -51,18 +51,18 @@ fn a_leak_is_ended_early_by_a_daemon_or_a_limit_and_comes_later_with_memory() {
     assert_eq!(story.verdict.kind, Kind::Program);
     let early = remedy(&story, Change::Earlyoom);
     assert_eq!(early.answer, Answer::Helps, "{early:?}");
-    assert!(early.estimate.unwrap().high_s < 1.0, "{early:?}");
+    assert!(early.estimate.unwrap().high_s < 3.0, "{early:?}");
     let limit = remedy(&story, Change::Limit);
     assert_eq!(limit.answer, Answer::Helps);
     assert!(
         (limit.bytes as f64 / (3.3 * GIB as f64) - 1.0).abs() < 0.1,
         "{limit:?}"
     );
-    // 4 GiB at 250 MiB a second: 16 s, and it grew for 24.
+    // 4 GiB at 250 MiB a second: 16 s, and it grew for longer.
     let memory = remedy(&story, Change::Memory);
     assert_eq!(memory.answer, Answer::DoesNotHelp, "{memory:?}");
     assert!(
-        memory.why.ends_with("the same comes 18 s later"),
+        memory.why.ends_with("the same comes 16 s later"),
         "{memory:?}"
     );
     assert_eq!(answer(&story, Change::Nothing), Answer::DoesNotHelp);

@@ -120,18 +120,34 @@ impl<'a> Course<'a> {
         );
         let taker = verdict.culprit.as_ref().filter(|_| of_growth)?;
         let last_s = self.kill_s();
+        let foreseen = self.story.foresight.as_ref();
         Some(Growing {
             taker,
-            rate: taker.rate().max(1.0),
+            // While all wait a program grows slowly: the forecast was made before.
+            rate: foreseen.map_or(taker.rate(), |found| found.falls).max(1.0),
             seen_s: (taker.peak_s - taker.since_s).max(1.0),
             until_killed: last_s.is_some_and(|kill_s| taker.peak_s + COUNTED_S >= kill_s),
         })
     }
 
-    /// Seconds until the memory of this many bytes is back after a kill.
+    /// Seconds lost at most, where a program of so many bytes is ended at a time: until its memory is back. Then, as
+    /// after the record's own kill, until what was evicted has been read again.
     #[must_use]
-    pub fn back_s(&self, bytes: u64) -> f64 {
-        bytes as f64 / FREED_PER_S
+    pub fn lost_when_ended(&self, at_s: f64, bytes: u64) -> f64 {
+        let before_s = self.lost_until(at_s + bytes as f64 / FREED_PER_S);
+        let after_s = self
+            .kill_s()
+            .map_or(0.0, |kill_s| self.was_s - self.lost_until(kill_s));
+        match before_s > 0.0 {
+            true => (before_s + after_s).min(self.was_s),
+            false => 0.0,
+        }
+    }
+
+    /// Bytes of the culprit at its peak; 0 where there is none.
+    #[must_use]
+    pub fn culprit_bytes(&self) -> u64 {
+        self.story.verdict.culprit.as_ref().map_or(0, |one| one.has)
     }
 
     /// Bytes of memory.

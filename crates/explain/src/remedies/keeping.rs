@@ -53,17 +53,9 @@ pub fn floor(course: &Course) -> Remedy {
     };
     let before_s = course.lost_until(spent.unix_s);
     let kept_s = course.lost_where(|point| is_below(point) && point.unix_s <= spent.unix_s);
-    let back_s = course.back_s(
-        course
-            .story
-            .verdict
-            .culprit
-            .as_ref()
-            .map_or(0, |one| one.has),
-    );
     let estimate = Estimate::between(
         before_s - kept_s,
-        course.lost_until(spent.unix_s + spent.dt_s + back_s),
+        course.lost_when_ended(spent.unix_s + spent.dt_s, course.culprit_bytes()),
     );
     let why = "file pages fell below it with no swap left: a program is ended there, before files are read again";
     judged(estimate, why.into())
@@ -96,15 +88,8 @@ pub fn min_ttl(course: &Course) -> Remedy {
         let young = point.rates.stolen * TTL_S * PAGE;
         point.unix_s > begin_s && young >= (memory.file + anon) as f64
     });
-    let back_s = course.back_s(
-        course
-            .story
-            .verdict
-            .culprit
-            .as_ref()
-            .map_or(0, |one| one.has),
-    );
-    let until = |point: &Point| course.lost_until(point.unix_s + TTL_S + back_s);
+    let until =
+        |point: &Point| course.lost_when_ended(point.unix_s + TTL_S, course.culprit_bytes());
     match (early, late) {
         (None, None) => judged(
             Estimate::just(course.was_s),

@@ -2,8 +2,8 @@
 //!
 //! Assumptions:
 //!
-//! * A kill at a moment of the record ends the waiting when the victim's memory is back. What was waited until then is
-//!   as recorded.
+//! * A kill at a moment of the record ends the waiting when the victim's memory is back, and what was evicted has been
+//!   read again. What was waited until then is as recorded.
 //! * The record knows a moment as exactly as its samples lie apart.
 //! * hotsetd's writes and requests, in the record, changed the waiting by nothing that counts; its kills did.
 //! * SIGTERM ends the victim at once.
@@ -33,7 +33,7 @@ pub fn nothing(course: &Course) -> Remedy {
     };
     let at = course
         .points()
-        .take_while(|point| point.unix_s <= kill_s)
+        .take_while(|point| point.unix_s < kill_s)
         .last();
     let rest = at.map_or(0, |point| {
         let memory = &point.memory;
@@ -79,7 +79,6 @@ pub fn earlyoom(course: &Course) -> Remedy {
     };
     let low_s = course.lost_until(at.unix_s - at.dt_s);
     let victim = largest(course, at.unix_s);
-    let end_s = at.unix_s + EARLYOOM_POLL_S + course.back_s(victim.bytes);
     let before_s = course.story.episode.begin_s - at.unix_s;
     let when = match before_s > 0.0 {
         true => format!("{} before the waiting began", seconds(before_s)),
@@ -92,7 +91,7 @@ pub fn earlyoom(course: &Course) -> Remedy {
         );
         return judged(Estimate::between(low_s, course.was_s), why);
     }
-    let high_s = course.lost_until(end_s);
+    let high_s = course.lost_when_ended(at.unix_s + EARLYOOM_POLL_S, victim.bytes);
     let why = format!(
         "10% of memory and of swap were left {when}: it ends {}",
         victim.name
@@ -129,7 +128,7 @@ pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
     let late_s = waited_for_long(course, at.unix_s).unwrap_or(course.story.episode.end_s);
     let victim = largest(course, late_s);
     let low_s = course.lost_until(at.unix_s - at.dt_s) * keeps;
-    let high_s = course.lost_until(late_s + course.back_s(victim.bytes));
+    let high_s = course.lost_when_ended(late_s, victim.bytes);
     let why = format!(
         "swap and memory were used up {} into the waiting, when it kills; {foretold}",
         seconds((at.unix_s - course.story.episode.begin_s).max(0.0))
