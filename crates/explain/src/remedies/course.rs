@@ -123,8 +123,11 @@ impl<'a> Course<'a> {
         let foreseen = self.story.foresight.as_ref();
         Some(Growing {
             taker,
-            // While all wait a program grows slowly: the forecast was made before.
-            rate: foreseen.map_or(taker.rate(), |found| found.falls).max(1.0),
+            // Both are too low: one by the calm before, one by the waiting, in which a program grows slowly.
+            rate: foreseen
+                .map_or(0.0, |found| found.falls)
+                .max(taker.rate())
+                .max(1.0),
             seen_s: (taker.peak_s - taker.since_s).max(1.0),
             until_killed: last_s.is_some_and(|kill_s| taker.peak_s + COUNTED_S >= kill_s),
         })
@@ -148,6 +151,18 @@ impl<'a> Course<'a> {
     #[must_use]
     pub fn culprit_bytes(&self) -> u64 {
         self.story.verdict.culprit.as_ref().map_or(0, |one| one.has)
+    }
+
+    /// Bytes available in the calm, without swap.
+    #[must_use]
+    pub fn calm_available(&self) -> u64 {
+        let calm_s = self.story.growth.calm_s;
+        let calm = self
+            .story
+            .points
+            .iter()
+            .find(|point| point.unix_s >= calm_s);
+        calm.map_or(0, |point| point.memory.available)
     }
 
     /// Bytes of memory.

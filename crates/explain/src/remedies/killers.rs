@@ -160,11 +160,14 @@ fn foretold(course: &Course, ahead: Option<&Ahead>) -> String {
             bytes,
             ..
         }) => format!(
-            "its policy foretold it {} before and asks for {}",
+            "its policy foretold it {} before and asks for {} of reclaim",
             seconds((course.story.episode.begin_s - at_s).max(0.0)),
             format_bytes(*bytes as f64)
         ),
-        Some(ahead) => format!("its policy asks for {}", format_bytes(ahead.bytes as f64)),
+        Some(ahead) => format!(
+            "its policy asks for {} of reclaim",
+            format_bytes(ahead.bytes as f64)
+        ),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Assumptions:
 //!
-//! * The culprit grew in a line, from when its growth began to its peak.
+//! * The culprit grew in a line from when its growth began.
 //! * At its limit it is ended, or waits alone: the others go on, so that not everything stands still.
 use super::course::Course;
 use super::remedy::{Change, Estimate, Remedy};
@@ -13,7 +13,7 @@ use units::format_bytes;
 
 /// What it had in the calm, and half of it more.
 const LIMIT: f64 = 1.5;
-/// One that was not there in the calm has no measure of its own: half of what was left then.
+/// One that was not there in the calm has no measure of its own: half of the memory that was left then.
 const OF_LEFT: f64 = 0.5;
 
 /// MemoryMax= for the culprit.
@@ -51,7 +51,7 @@ pub fn limit(course: &Course) -> Remedy {
 /// The limit that is tried. Bytes.
 fn most(course: &Course, taker: &Taker) -> f64 {
     match taker.had {
-        0 => OF_LEFT * course.story.growth.calm_left as f64,
+        0 => OF_LEFT * course.calm_available() as f64,
         had => LIMIT * had as f64,
     }
 }
@@ -63,8 +63,10 @@ fn judged(course: &Course, taker: &Taker, name: String, bytes: f64) -> Remedy {
         let why = format!("it had {} at most", format_bytes(taker.has as f64));
         return answer(Estimate::just(course.was_s), why);
     }
-    let share = (bytes - taker.had as f64) / (taker.grew() as f64).max(1.0);
-    let reached_s = taker.since_s + share * (taker.peak_s - taker.since_s);
+    let rate = course
+        .growing()
+        .map_or(taker.rate(), |growing| growing.rate);
+    let reached_s = taker.since_s + (bytes - taker.had as f64) / rate.max(1.0);
     let before_s = course.story.episode.begin_s - reached_s;
     let left_s = course.lost_until(reached_s);
     let why = match before_s > 0.0 {

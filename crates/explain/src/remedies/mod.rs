@@ -18,9 +18,10 @@ mod limits;
 pub mod remedy;
 mod room;
 
+use crate::episode::LEAST_LOST_S;
 use crate::Story;
 use course::{Ahead, Course};
-use remedy::{Answer, Remedy};
+use remedy::{Answer, Change, Remedy};
 
 /// Every change, best first. `ahead`: what hotsetd's policy would have asked for, where it could be run.
 #[must_use]
@@ -38,6 +39,9 @@ pub fn find(story: &Story, ahead: Option<&Ahead>) -> Vec<Remedy> {
     ];
     found.extend(room::pool(&course));
     found.extend(limits::raise(&course));
+    if course.was_s < LEAST_LOST_S {
+        found.iter_mut().for_each(too_short);
+    }
     let rank = |remedy: &Remedy| match remedy.answer {
         Answer::Helps => 0,
         Answer::CannotTell => 1,
@@ -49,4 +53,16 @@ pub fn find(story: &Story, ahead: Option<&Ahead>) -> Vec<Remedy> {
         answers.then(lost(a).total_cmp(&lost(b)))
     });
     found
+}
+
+/// Where hardly anything waited there is nothing to shorten. What ends a program itself spares nobody.
+fn too_short(remedy: &mut Remedy) {
+    let spares = matches!(
+        remedy.change,
+        Change::Memory | Change::Zram | Change::Pool | Change::RaisedLimit
+    );
+    if remedy.answer == Answer::Helps && !spares {
+        remedy.answer = Answer::DoesNotHelp;
+        remedy.why = "hardly anything waited, and this ends a program too".into();
+    }
 }

@@ -7,7 +7,8 @@
 //!   the longer. Beyond it nobody can tell.
 //! * A growth that stopped, and programs that did not grow, need what was missing and no more: what lay in swap, and
 //!   evicted pages that the kernel remembers. That is an upper bound: some of it nobody needs again.
-//! * zram holds 2 to 4 bytes in one. What is used all the time waits there too, for the compressor.
+//! * zram holds 2 to 4 bytes in one. What is used all the time waits there too, for the compressor. All that fits in goes
+//!   there and comes back once, at most 50 us a page each way.
 use super::course::{Course, Growing};
 use super::remedy::{Change, Estimate, Remedy};
 use crate::verdict::Kind;
@@ -21,6 +22,28 @@ const ZRAM: u64 = 2 << 30;
 const ZRAM_SHARE: u64 = 2;
 /// Bytes that zram holds in one: lzo-rle and zstd, of programs' heaps (Documentation/admin-guide/blockdev/zram.rst).
 const RATIO: (f64, f64) = (2.0, 4.0);
+
+/// Seconds to compress a page or to read it back, at most: lzo-rle on the slowest machines here.
+const COMPRESSED_S: f64 = 50e-6;
+/// Bytes of a page.
+const PAGE: f64 = 4096.0;
+
+/// Bytes that are gained, at least and at most, and seconds of waiting that come with them at most.
+struct Room {
+    least: f64,
+    most: f64,
+    waits_s: f64,
+}
+
+impl Room {
+    fn of(bytes: f64) -> Room {
+        Room {
+            least: bytes,
+            most: bytes,
+            waits_s: 0.0,
+        }
+    }
+}
 
 /// Twice the memory, or 4 GiB more.
 pub fn memory(course: &Course) -> Remedy {
@@ -43,7 +66,7 @@ pub fn memory(course: &Course) -> Remedy {
             Estimate::just(course.was_s),
             why.into(),
         ),
-        None => with_room(course, Change::Memory, name, (more as f64, more as f64)),
+        None => with_room(course, Change::Memory, name, Room::of(more as f64)),
     };
     found.of_bytes(more)
 }
@@ -78,12 +101,14 @@ pub fn zram(course: &Course) -> Remedy {
             // More than the programs have cannot go there.
             let most = (size as f64).min(course.story.verdict.in_it.anon);
             let net = |ratio: f64| most * (ratio - 1.0) / ratio;
-            with_room(
-                course,
-                Change::Zram,
-                name.clone(),
-                (net(RATIO.0), net(RATIO.1)),
-            )
+            // Each page of it is compressed and read back once.
+            let waits_s = 2.0 * most / PAGE * COMPRESSED_S;
+            let room = Room {
+                least: net(RATIO.0),
+                most: net(RATIO.1),
+                waits_s,
+            };
+            with_room(course, Change::Zram, name.clone(), room)
         }
     };
     found.of_bytes(size)
@@ -96,14 +121,14 @@ pub fn pool(course: &Course) -> Option<Remedy> {
         return None;
     }
     let name = "a pool without the unused huge pages".to_owned();
-    Some(with_room(course, Change::Pool, name, (free, free)).of_bytes(free as u64))
+    Some(with_room(course, Change::Pool, name, Room::of(free)).of_bytes(free as u64))
 }
 
 /// With between so many and so many bytes more.
-fn with_room(course: &Course, change: Change, name: String, (least, most): (f64, f64)) -> Remedy {
+fn with_room(course: &Course, change: Change, name: String, room: Room) -> Remedy {
     let judged = |estimate, why| Remedy::judged(change, name.clone(), course.was_s, estimate, why);
     if let Some(growing) = course.growing().filter(|growing| growing.until_killed) {
-        let (estimate, why) = later(course, &growing, (least, most));
+        let (estimate, why) = later(course, &growing, &room);
         return judged(estimate, why);
     }
     let Some(missing) = course.missing() else {
@@ -111,23 +136,24 @@ fn with_room(course: &Course, change: Change, name: String, (least, most): (f64,
         return Remedy::unknown(change, name, why);
     };
     let missing_text = format_bytes(missing as f64);
-    if missing as f64 <= least {
+    if missing as f64 <= room.least {
         let why = format!("at most {missing_text} were missing, and fit in");
-        return judged(Estimate::just(0.0), why);
+        return judged(Estimate::between(0.0, room.waits_s), why);
     }
     let why = format!(
         "up to {missing_text} were missing, and {} are gained; how much of it is needed the record does not tell",
-        format_bytes(least)
+        format_bytes(room.least)
     );
-    judged(Estimate::between(0.0, course.was_s), why)
+    judged(Estimate::between(0.0, course.was_s + room.waits_s), why)
 }
 
 /// A growth that went on until a kill.
-fn later(course: &Course, growing: &Growing, (least, most): (f64, f64)) -> (Estimate, String) {
-    let (soonest_s, latest_s) = (least / growing.rate, most / growing.rate);
-    let larger = 1.0 + most / course.total().max(1.0);
+fn later(course: &Course, growing: &Growing, room: &Room) -> (Estimate, String) {
+    let (soonest_s, latest_s) = (room.least / growing.rate, room.most / growing.rate);
+    let larger = 1.0 + room.most / course.total().max(1.0);
+    let high_s = course.was_s * larger + room.waits_s;
     if latest_s <= growing.seen_s {
-        let estimate = Estimate::between(course.was_s, course.was_s * larger);
+        let estimate = Estimate::between(course.was_s, high_s);
         let why = format!(
             "it grew until it was killed: the same comes {} later",
             match latest_s - soonest_s < 1.0 {
@@ -137,7 +163,7 @@ fn later(course: &Course, growing: &Growing, (least, most): (f64, f64)) -> (Esti
         );
         return (estimate, why);
     }
-    let estimate = Estimate::between(0.0, course.was_s * larger);
+    let estimate = Estimate::between(0.0, high_s);
     let why = format!(
         "it grew for {} until it was killed, and would need {} more: whether it stops before nobody saw",
         seconds(growing.seen_s),
