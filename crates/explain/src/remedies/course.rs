@@ -120,17 +120,30 @@ impl<'a> Course<'a> {
         );
         let taker = verdict.culprit.as_ref().filter(|_| of_growth)?;
         let last_s = self.kill_s();
-        let foreseen = self.story.foresight.as_ref();
         Some(Growing {
             taker,
             // Both are too low: one by the calm before, one by the waiting, in which a program grows slowly.
-            rate: foreseen
-                .map_or(0.0, |found| found.falls)
-                .max(taker.rate())
-                .max(1.0),
+            rate: self.falls(taker.since_s).max(taker.rate()).max(1.0),
             seen_s: (taker.peak_s - taker.since_s).max(1.0),
             until_killed: last_s.is_some_and(|kill_s| taker.peak_s + COUNTED_S >= kill_s),
         })
+    }
+
+    /// How fast what was left fell from a time to the beginning of the episode, bytes a second; 0 in less than a second.
+    fn falls(&self, from_s: f64) -> f64 {
+        let begin_s = self.story.episode.begin_s;
+        let before = || {
+            self.points()
+                .filter(|point| (from_s..=begin_s).contains(&point.unix_s))
+        };
+        let (Some(first), Some(last)) = (before().next(), before().last()) else {
+            return 0.0;
+        };
+        let took_s = last.unix_s - first.unix_s;
+        match took_s >= 1.0 {
+            true => (first.memory.left() as f64 - last.memory.left() as f64) / took_s,
+            false => 0.0,
+        }
     }
 
     /// Seconds lost at most, where a program of so many bytes is ended at a time: until its memory is back. Then, as

@@ -180,10 +180,9 @@ fn waited_for_long(course: &Course, from_s: f64) -> Option<f64> {
         inside.map(|point| point.full * point.dt_s).sum::<f64>()
     };
     let after = course.points().filter(|point| point.unix_s >= from_s);
-    let found = after
-        .map(|point| point.unix_s)
-        .find(|at_s| waited(*at_s) >= WAITED * WAITED_S);
-    found
+    let ends = after.map(|point| point.unix_s);
+    ends.filter(|end_s| waited(*end_s) >= WAITED * WAITED_S)
+        .reduce(f64::min)
 }
 
 struct Victim {
