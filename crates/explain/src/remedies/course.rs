@@ -122,7 +122,7 @@ impl<'a> Course<'a> {
         let last_s = self.kill_s();
         Some(Growing {
             taker,
-            // Both are too low: one by the calm before, one by the waiting, in which a program grows slowly.
+            // While all wait a program grows slowly: what was left fell at its rate before.
             rate: self.falls(taker.since_s).max(taker.rate()).max(1.0),
             seen_s: (taker.peak_s - taker.since_s).max(1.0),
             until_killed: last_s.is_some_and(|kill_s| taker.peak_s + COUNTED_S >= kill_s),
