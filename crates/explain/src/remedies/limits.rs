@@ -16,6 +16,9 @@ const LIMIT: f64 = 1.5;
 /// One that was not there in the calm has no measure of its own: half of the memory that was left then.
 const OF_LEFT: f64 = 0.5;
 
+/// Seconds between two counts of programs in calm times (hotsetd's flight recorder).
+const COUNTED_S: f64 = 60.0;
+
 /// MemoryMax= for the culprit.
 pub fn limit(course: &Course) -> Remedy {
     let verdict = &course.story.verdict;
@@ -68,7 +71,11 @@ fn judged(course: &Course, taker: &Taker, name: String, bytes: f64) -> Remedy {
         .map_or(taker.rate(), |growing| growing.rate);
     let reached_s = taker.since_s + (bytes - taker.had as f64) / rate.max(1.0);
     let before_s = course.story.episode.begin_s - reached_s;
-    let left_s = course.lost_until(reached_s);
+    // In calm times programs are counted once a minute: it may have been as large earlier.
+    let estimate = Estimate::between(
+        course.lost_until(reached_s - COUNTED_S),
+        course.lost_until(reached_s),
+    );
     let why = match before_s > 0.0 {
         true => format!(
             "it reaches that {} before the waiting began",
@@ -80,7 +87,7 @@ fn judged(course: &Course, taker: &Taker, name: String, bytes: f64) -> Remedy {
         0 => format!("{why}; half of what was left in the calm"),
         _ => why,
     };
-    answer(Estimate::just(left_s), why)
+    answer(estimate, why)
 }
 
 /// A limit that is half as much higher, where a cgroup reached its own.
