@@ -72,6 +72,16 @@ fn a_leak_is_ended_early_by_a_daemon_or_a_limit_and_comes_later_with_memory() {
 }
 
 #[test]
+fn a_limit_ends_a_program_only_where_no_swap_is_left() {
+    let limit = |swap| remedy(&story(&leak(swap)), Change::Limit);
+    assert!(!limit(0).why.contains("swaps on its own"));
+    let swaps = limit(4 * GIB);
+    assert!(swaps.why.contains("swaps on its own"), "{swaps:?}");
+    let estimate = swaps.estimate.unwrap();
+    assert!(estimate.high_s > estimate.low_s + 5.0, "{swaps:?}");
+}
+
+#[test]
 fn earlyoom_waits_for_swap_to_be_full() {
     // Swap is never used: free swap stays at 100%.
     let mut machine = leak(0);

@@ -7,6 +7,7 @@
 //! * At the floor, with swap full, a program is ended at once; with swap left, anonymous pages go in place of file
 //!   pages, and may be waited for as much.
 use super::course::Course;
+use super::killers::least_with_hotsetd;
 use super::remedy::{Change, Estimate, Remedy};
 use crate::points::Point;
 use units::format_bytes;
@@ -48,7 +49,9 @@ pub fn floor(course: &Course) -> Remedy {
     let spent = course.first(|point| is_below(point) && Course::swap_is_full(point));
     let Some(spent) = spent else {
         let why = "file pages fell below it, but swap was left: programs' pages would go instead";
-        let estimate = Estimate::between(course.was_s - below_s, course.was_s);
+        // hotsetd, which can keep the floor too, does more than that.
+        let low_s = (course.was_s - below_s).min(least_with_hotsetd(course));
+        let estimate = Estimate::between(low_s, course.was_s);
         return judged(estimate, why.into());
     };
     let before_s = course.lost_until(spent.unix_s);

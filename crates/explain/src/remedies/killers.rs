@@ -103,7 +103,8 @@ pub fn earlyoom(course: &Course) -> Remedy {
 ///
 /// It kills where swap is full, free pages are under high, and memory ends within a second: at the first such moment of
 /// the record, or at the latest when no task got on for half of five seconds. What it has reclaimed ahead, nobody
-/// waits for: the lower bound is less by the share of direct reclaim that it asked for before.
+/// waits for: the lower bound is less by the share of direct reclaim that it asked for before. Protection can take away
+/// more: see [`least_with_hotsetd`].
 pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
     let name = "hotsetd out of the box".to_owned();
     let judged =
@@ -114,6 +115,7 @@ pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
     }
     let foretold = foretold(course, ahead);
     let keeps = 1.0 - reclaimed_ahead(course, ahead);
+    let kept_s = least_with_hotsetd(course);
     let exhausted = course.first(|point| {
         Course::swap_is_full(point) && point.memory.free <= point.memory.high.max(1)
     });
@@ -122,18 +124,24 @@ pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
             true => format!("it kills nobody: free memory stayed above its watermark; {foretold}"),
             false => format!("it kills nobody while swap is free; {foretold}"),
         };
-        let estimate = Estimate::between(course.was_s * keeps, course.was_s);
+        let estimate = Estimate::between(kept_s.min(course.was_s * keeps), course.was_s);
         return judged(estimate, why);
     };
     let late_s = waited_for_long(course, at.unix_s).unwrap_or(course.story.episode.end_s);
     let victim = largest(course, late_s);
-    let low_s = course.lost_until(at.unix_s - at.dt_s) * keeps;
+    let low_s = (course.lost_until(at.unix_s - at.dt_s) * keeps).min(kept_s);
     let high_s = course.lost_when_ended(late_s, victim.bytes);
     let why = format!(
         "swap and memory were used up {} into the waiting, when it kills; {foretold}",
         seconds((at.unix_s - course.story.episode.begin_s).max(0.0))
     );
     judged(Estimate::between(low_s, high_s), why)
+}
+
+/// Seconds of waiting that protection cannot take away. Its learned floor and its reclaim ahead are not in a record, so
+/// nothing is sure but what was waited while no file page was read again and no program reclaimed.
+pub fn least_with_hotsetd(course: &Course) -> f64 {
+    course.lost_where(|point| point.rates.refault_file == 0.0 && point.rates.stolen_direct == 0.0)
 }
 
 /// The share of direct reclaim in the episode that hotsetd's policy asked for, 0 to 1.

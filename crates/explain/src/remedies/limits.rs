@@ -3,7 +3,8 @@
 //! Assumptions:
 //!
 //! * The culprit grew in a line from when its growth began.
-//! * At its limit it is ended, or waits alone: the others go on, so that not everything stands still.
+//! * At its limit it is ended where no swap is left. Else it swaps on its own, and while the others sleep that counts as
+//!   a standstill: `full` of PSI leaves out tasks that want nothing.
 use super::course::Course;
 use super::remedy::{Change, Estimate, Remedy};
 use crate::growth::{Taker, Who};
@@ -72,10 +73,9 @@ fn judged(course: &Course, taker: &Taker, name: String, bytes: f64) -> Remedy {
     let reached_s = taker.since_s + (bytes - taker.had as f64) / rate.max(1.0);
     let before_s = course.story.episode.begin_s - reached_s;
     // In calm times programs are counted once a minute: it may have been as large earlier.
-    let estimate = Estimate::between(
-        course.lost_until(reached_s - COUNTED_S),
-        course.lost_until(reached_s),
-    );
+    let low_s = course.lost_until(reached_s - COUNTED_S);
+    let swaps_s = swaps_s(course, reached_s, rate);
+    let high_s = course.lost_until(reached_s) + swaps_s;
     let why = match before_s > 0.0 {
         true => format!(
             "it reaches that {} before the waiting began",
@@ -87,7 +87,26 @@ fn judged(course: &Course, taker: &Taker, name: String, bytes: f64) -> Remedy {
         0 => format!("{why}; half of what was left in the calm"),
         _ => why,
     };
-    answer(estimate, why)
+    let why = match swaps_s > 0.0 {
+        true => format!("{why}, and swaps on its own for up to {}", seconds(swaps_s)),
+        false => why,
+    };
+    answer(Estimate::between(low_s, high_s), why)
+}
+
+/// Seconds for which a program at its limit swaps instead of being ended, at most: until swap is full, or it ends.
+fn swaps_s(course: &Course, reached_s: f64, rate: f64) -> f64 {
+    let Some(at) = course.first(|point| point.unix_s >= reached_s) else {
+        return 0.0;
+    };
+    let rest_s = course.story.episode.end_s - reached_s;
+    let full_s = at.memory.swap_free as f64 / rate.max(1.0);
+    match (Course::swap_is_full(at), course.growing()) {
+        (true, _) => 0.0,
+        // What it needs beyond its limit comes and goes, as long as it runs.
+        (false, Some(growing)) if growing.until_killed => full_s.min(rest_s),
+        (false, _) => rest_s,
+    }
 }
 
 /// A limit that is half as much higher, where a cgroup reached its own.
