@@ -8,7 +8,7 @@
 //! * A growth that stopped, and programs that did not grow, need what was missing and no more: what lay in swap, and
 //!   evicted pages that the kernel remembers. That is an upper bound: some of it nobody needs again.
 //! * zram holds 2 to 4 bytes in one. What is used all the time waits there too, for the compressor. All that fits in goes
-//!   there and comes back once, at most 50 us a page each way.
+//!   there and comes back once, at most 50 us a page each way; while it fills, everything may stand still.
 use super::course::{Course, Growing};
 use super::remedy::{Change, Estimate, Remedy};
 use crate::verdict::Kind;
@@ -101,8 +101,9 @@ pub fn zram(course: &Course) -> Remedy {
             // More than the programs have cannot go there.
             let most = (size as f64).min(course.story.verdict.in_it.anon);
             let net = |ratio: f64| most * (ratio - 1.0) / ratio;
-            // Each page of it is compressed and read back once.
-            let waits_s = 2.0 * most / PAGE * COMPRESSED_S;
+            // Each page of it is compressed and read back once. While it fills, all may stand still.
+            let fills_s = course.growing().map_or(0.0, |growing| most / growing.rate);
+            let waits_s = 2.0 * most / PAGE * COMPRESSED_S + fills_s;
             let room = Room {
                 least: net(RATIO.0),
                 most: net(RATIO.1),
