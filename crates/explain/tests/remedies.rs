@@ -127,6 +127,7 @@ fn what_is_reclaimed_ahead_lowers_the_lower_bound_alone() {
     for (at, record) in machine.records.iter_mut().enumerate() {
         let direct = (at as u64).saturating_sub(last as u64 - 30) * 1000;
         record.sample.vmstat.insert("pgsteal_direct".into(), direct);
+        record.sample.vmstat.remove("workingset_refault_file");
     }
     let story = story(&machine);
     let estimate = |bytes| {

@@ -124,12 +124,12 @@ pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
             true => format!("it kills nobody: free memory stayed above its watermark; {foretold}"),
             false => format!("it kills nobody while swap is free; {foretold}"),
         };
-        let estimate = Estimate::between(kept_s.min(course.was_s * keeps), course.was_s);
+        let estimate = Estimate::between(kept_s * keeps, course.was_s);
         return judged(estimate, why);
     };
     let late_s = waited_for_long(course, at.unix_s).unwrap_or(course.story.episode.end_s);
     let victim = largest(course, late_s);
-    let low_s = (course.lost_until(at.unix_s - at.dt_s) * keeps).min(kept_s);
+    let low_s = course.lost_until(at.unix_s - at.dt_s).min(kept_s) * keeps;
     let high_s = course.lost_when_ended(late_s, victim.bytes);
     let why = format!(
         "swap and memory were used up {} into the waiting, when it kills; {foretold}",
@@ -138,10 +138,10 @@ pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
     judged(Estimate::between(low_s, high_s), why)
 }
 
-/// Seconds of waiting that protection cannot take away. Its learned floor and its reclaim ahead are not in a record, so
-/// nothing is sure but what was waited while no file page was read again and no program reclaimed.
+/// Seconds of waiting that the learned floor cannot take away. It is not in a record, so nothing is sure but what was
+/// waited while no file page was read again.
 pub fn least_with_hotsetd(course: &Course) -> f64 {
-    course.lost_where(|point| point.rates.refault_file == 0.0 && point.rates.stolen_direct == 0.0)
+    course.lost_where(|point| point.rates.refault_file == 0.0)
 }
 
 /// The share of direct reclaim in the episode that hotsetd's policy asked for, 0 to 1.
