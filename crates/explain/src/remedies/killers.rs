@@ -20,6 +20,8 @@ const EARLYOOM: f64 = 0.10;
 const EARLYOOM_POLL_S: f64 = 1.0;
 /// hotsetd kills where no task got on for this share of so many seconds: `WAITED` and `WAITED_S` of policy's exhaustion.
 const WAITED: f64 = 0.5;
+/// And where file pages last no longer than this: `AT_ONCE_S` there.
+const AT_ONCE_S: f64 = 1.0;
 const WAITED_S: f64 = 5.0;
 
 /// The kernel alone: what would have come without hotsetd.
@@ -101,7 +103,7 @@ pub fn earlyoom(course: &Course) -> Remedy {
 
 /// hotsetd out of the box.
 ///
-/// It kills where swap is full, free pages are under high, and memory ends within a second: at the first such moment of
+/// It kills where swap is full, free pages are under high, and file pages end within a second: at the first such moment of
 /// the record, or at the latest when no task got on for half of five seconds. What it has reclaimed ahead, nobody
 /// waits for: the lower bound is less by the share of direct reclaim that it asked for before. Protection can take away
 /// more: see [`least_with_hotsetd`].
@@ -116,12 +118,15 @@ pub fn hotsetd(course: &Course, ahead: Option<&Ahead>) -> Remedy {
     let foretold = foretold(course, ahead);
     let keeps = 1.0 - reclaimed_ahead(course, ahead);
     let kept_s = least_with_hotsetd(course);
+    let rate = course.growing().map_or(0.0, |growing| growing.rate);
     let exhausted = course.first(|point| {
-        Course::swap_is_full(point) && point.memory.free <= point.memory.high.max(1)
+        Course::swap_is_full(point)
+            && point.memory.free <= point.memory.high.max(1)
+            && point.memory.file as f64 <= rate * AT_ONCE_S
     });
     let Some(at) = exhausted else {
         let why = match course.waiting().any(Course::swap_is_full) {
-            true => format!("it kills nobody: free memory stayed above its watermark; {foretold}"),
+            true => format!("it kills nobody: memory did not end within a second; {foretold}"),
             false => format!("it kills nobody while swap is free; {foretold}"),
         };
         let estimate = Estimate::between(kept_s * keeps, course.was_s);
