@@ -9,7 +9,7 @@ const SOME: f64 = 0.4;
 /// Stretches that are as near as this to each other are one. Seconds.
 const NEAR_S: f64 = 15.0;
 /// An episode has lost at least so many seconds, or a process. Below, nobody notices.
-const LEAST_LOST_S: f64 = 0.5;
+pub const LEAST_LOST_S: f64 = 0.5;
 /// Seconds after the end that belong to the story.
 pub const AFTER_S: f64 = 20.0;
 
@@ -37,8 +37,7 @@ impl Episode {
 pub fn find(points: &[Point]) -> Vec<Episode> {
     let mut found: Vec<Episode> = Vec::new();
     for point in points {
-        let waits = point.full >= FULL || point.some >= SOME;
-        if !waits && point.kills == 0 {
+        if !counts(point) {
             continue;
         }
         let begin_s = point.unix_s - point.dt_s;
@@ -63,6 +62,12 @@ pub fn find(points: &[Point]) -> Vec<Episode> {
         one.kills > 0 || one.lost_s >= LEAST_LOST_S || one.some_s >= 2.0 * LEAST_LOST_S
     });
     found
+}
+
+/// Whether tasks waited so much, or one was killed, that the time is part of an episode.
+#[must_use]
+pub fn counts(point: &Point) -> bool {
+    point.full >= FULL || point.some >= SOME || point.kills > 0
 }
 
 /// The episode that a person asks for: the one at this time or nearest to it, or else the last that lost a second or a

@@ -7,6 +7,7 @@
 //! * [`words`]: the story in sentences.
 //! * [`foresight`]: the first moment at which it could be foreseen.
 //! * [`klog`]: the same from a kernel's log, where there are no records.
+//! * [`remedies`]: what would have helped.
 //!
 //! Pure: no I/O and no clock.
 pub mod courses;
@@ -15,6 +16,7 @@ pub mod foresight;
 pub mod growth;
 pub mod klog;
 pub mod points;
+pub mod remedies;
 pub mod verdict;
 pub mod words;
 

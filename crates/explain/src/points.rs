@@ -15,6 +15,8 @@ pub struct Point {
     pub full: f64,
     /// Processes that the kernel killed for want of memory, or hotsetd.
     pub kills: u64,
+    /// Those of hotsetd.
+    pub kills_by_us: u64,
 }
 
 /// Where the memory is. Bytes.
@@ -36,6 +38,8 @@ pub struct Memory {
     pub hugetlb_free: u64,
     pub swap: u64,
     pub swap_free: u64,
+    /// Evicted pages that the kernel still remembers, at most: 64 to a node of shadow entries (mm/workingset.c).
+    pub shadows: u64,
 }
 
 /// Per second. Pages, or events.
@@ -46,7 +50,13 @@ pub struct Rates {
     pub swap_in: f64,
     pub alloc_stalls: f64,
     pub compact_stalls: f64,
+    /// Pages that reclaim took, and those of them that programs had to reclaim themselves.
+    pub stolen: f64,
+    pub stolen_direct: f64,
 }
+
+/// Entries of a node of the page cache's tree: XA_CHUNK_SIZE, include/linux/xarray.h.
+const SHADOWS_OF_NODE: u64 = 64;
 
 impl Memory {
     /// What programs can still take: available memory and free swap.
@@ -122,10 +132,13 @@ fn point(record: &Record, before: Option<&Record>, page_size: u64) -> Point {
             swap_in: grown("pswpin") / dt_s,
             alloc_stalls: sum("allocstall") / dt_s,
             compact_stalls: grown("compact_stall") / dt_s,
+            stolen: (grown("pgsteal_kswapd") + grown("pgsteal_direct")) / dt_s,
+            stolen_direct: grown("pgsteal_direct") / dt_s,
         },
         some: waited(false),
         full: waited(true),
         kills: grown("oom_kill") as u64 + kills_by_us,
+        kills_by_us,
     }
 }
 
@@ -143,6 +156,7 @@ fn memory(record: &Record, page_size: u64) -> Memory {
     };
     let huge_pages = |name: &str| record.sample.meminfo.get(name).copied().unwrap_or(0);
     let (all, free) = (huge_pages("HugePages_Total"), huge_pages("HugePages_Free"));
+    let shadow_nodes = record.sample.vmstat.get("workingset_nodes").copied();
     let hugetlb = kib("Hugetlb").max(pages(|node| node.huge));
     Memory {
         total: kib("MemTotal"),
@@ -160,5 +174,6 @@ fn memory(record: &Record, page_size: u64) -> Memory {
         hugetlb_free: (hugetlb as f64 * free as f64 / all.max(1) as f64) as u64,
         swap: kib("SwapTotal"),
         swap_free: kib("SwapFree"),
+        shadows: shadow_nodes.unwrap_or(0) * SHADOWS_OF_NODE * page_size,
     }
 }

@@ -93,6 +93,7 @@ fn the_first_line_says_who_and_the_next_what_to_do() {
     );
     assert!(text.contains("killed leaky (700): swap is full"), "{text}");
     assert!(text.contains("It could be foreseen"), "{text}");
+    assert!(text.contains("\nWhat would have helped:"), "{text}");
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None);
 }
@@ -106,6 +107,12 @@ fn json_has_the_same_story() {
     assert_eq!(found["verdict"]["kind"], "program");
     assert_eq!(found["verdict"]["culprit"]["who"]["program"]["pid"], 700);
     assert_eq!(found["episodes"].as_array().unwrap().len(), 1);
+    let remedies = found["remedies"].as_array().unwrap();
+    let of = |change: &str| remedies.iter().find(|remedy| remedy["change"] == change);
+    assert_eq!(remedies.len(), 8);
+    assert_eq!(of("limit").unwrap()["answer"], "helps");
+    assert_eq!(remedies[0]["answer"], "helps");
+    assert_eq!(of("hotsetd").unwrap()["answer"], "does not help");
     assert_eq!(
         (&found["records"], &found["torn"]),
         (&json!(120), &json!(0))

@@ -16,10 +16,13 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Each constant that is a number or numbers: file and name, with the value; `None` where it is no plain number.
 fn constants() -> BTreeMap<(String, String), Option<String>> {
     let mut files = Vec::new();
-    sources(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &mut files,
-    );
+    // The model of what would have helped decides by numbers, too.
+    for folder in ["src", "../explain/src/remedies"] {
+        sources(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
+            &mut files,
+        );
+    }
     let mut found = BTreeMap::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -2,6 +2,7 @@
 use super::log::source::{self, Log};
 use anyhow::{anyhow, Context, Result};
 use flight::{Flight, ReadError, Record};
+use kernfs::samples::Machine;
 use names::shown;
 use std::io::{BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub struct Input {
     pub records: Vec<Record>,
     /// Bytes.
     pub page_size: u64,
+    /// Where the record says which machine it is of.
+    pub machine: Option<Machine>,
     /// Slots that were being written when the machine stopped, or are damaged.
     pub torn: u64,
     /// Whether the records name programs.
@@ -65,6 +68,7 @@ fn of_flight(path: &Path, flight: Flight) -> Input {
         file: path.into(),
         records: flight.records,
         page_size: flight.header.machine.page_size.max(1024),
+        machine: Some(flight.header.machine),
         torn: flight.torn,
         names_programs: true,
     }
@@ -78,9 +82,8 @@ fn of_recording(path: &Path) -> Result<Input> {
     for sample in &mut reader {
         samples.push(sample.with_context(|| shown(path).to_string())?);
     }
-    let page_size = samples
-        .first()
-        .and_then(|first| Some(first.machine.as_ref()?.page_size));
+    let machine = samples.first().and_then(|first| first.machine.clone());
+    let page_size = machine.as_ref().map(|machine| machine.page_size);
     let end_s = samples.last().map_or(0.0, |last| last.t);
     let changed = std::fs::metadata(path).and_then(|found| found.modified());
     let changed_s = changed
@@ -101,6 +104,7 @@ fn of_recording(path: &Path) -> Result<Input> {
         file: path.into(),
         records: records.collect(),
         page_size: page_size.unwrap_or(4096).max(1024),
+        machine,
         torn: 0,
         names_programs: false,
     })

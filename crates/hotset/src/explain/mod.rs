@@ -1,6 +1,8 @@
 //! `hotset explain`: why did the machine freeze?
+mod ahead;
 mod asked;
 mod curves;
+mod helped;
 mod input;
 mod log;
 mod page;

@@ -1,9 +1,12 @@
 //! The story as a page with charts.
 use super::curves;
+use super::helped::range;
 use super::input::Input;
 use super::text::deeds;
 use super::when::{clock, date};
 use crate::provenance;
+use explain::remedies::course::Course;
+use explain::remedies::remedy::Remedy;
 use explain::words::{advice, headline, name_of, seconds, unknown};
 use explain::Story;
 use report::format::html::sheet::{html, Part, Section, Sheet};
@@ -14,11 +17,12 @@ use units::format_bytes;
 const ROWS: usize = 20;
 
 /// The whole page.
-pub fn page(story: &Story, input: &Input) -> String {
+pub fn page(story: &Story, input: &Input, remedies: &[Remedy]) -> String {
     let sections = vec![
         section("course", "What happened", course(story)),
         section("takers", "Who took memory", vec![takers(story)]),
         section("waited", "Who waited", vec![waited(story)]),
+        section("helped", "What would have helped", helped(story, remedies)),
         section("hotsetd", "What hotsetd did", vec![did(story, input)]),
         section("unknown", "What cannot be known", cannot(story, input)),
         section("asked", "The record", asked(input)),
@@ -137,6 +141,29 @@ fn waited(story: &Story) -> Part {
     let head = ["cgroup", "some task waited", "limit reached", "killed"];
     let caption = "Cgroups by the time for which some of their tasks waited";
     Part::Table(Table::plain(caption, &head, rows.into_iter()), "main")
+}
+
+fn helped(story: &Story, remedies: &[Remedy]) -> Vec<Part> {
+    let course = Course::new(story);
+    let rows = remedies.iter().map(|remedy| Row {
+        arm: None,
+        cells: vec![
+            Cell::text(&remedy.name),
+            Cell::text(remedy.answer.name()),
+            Cell::number(range(remedy)),
+            Cell::text(format!("{}.", remedy.why)),
+        ],
+    });
+    let head = ["change", "answer", "time lost", "why"];
+    let caption = format!(
+        "The same minutes with a change; as it was, {} for {}",
+        course.measure(),
+        seconds(course.was_s)
+    );
+    vec![Part::Table(
+        Table::plain(&caption, &head, rows),
+        "named cards",
+    )]
 }
 
 fn did(story: &Story, input: &Input) -> Part {

@@ -1,12 +1,13 @@
 //! The story of records.
 use super::asked::{Asked, NOTHING};
 use super::input::Input;
-use super::{page, text};
+use super::{ahead, helped, page, text};
 use crate::shell::{document, note, out, outln};
 use anyhow::Result;
 use explain::episode::{self, Episode};
+use explain::remedies::remedy::Remedy;
 use explain::words::Advice;
-use explain::{points, words, Story};
+use explain::{points, remedies, words, Story};
 use flight::Deed;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -30,6 +31,9 @@ struct Document<'a> {
     /// What hotsetd did from the calm before to the end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     did: Vec<&'a Deed>,
+    /// What would have helped, best first.
+    #[serde(skip_serializing_if = "<[Remedy]>::is_empty")]
+    remedies: &'a [Remedy],
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     story: Option<&'a Story>,
 }
@@ -46,21 +50,33 @@ pub fn tell(input: &Input, asked: Asked) -> Result<ExitCode> {
         false => episode::choose(&episodes, asked.at_s),
     };
     let story = chosen.map(|chosen| explain::tell(&input.records, input.page_size, chosen));
+    let remedies = story
+        .as_ref()
+        .map(|story| remedies::find(story, ahead::find(input, story).as_ref()))
+        .unwrap_or_default();
     let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
     if asked.json {
         outln!(
             "{}",
-            document("explain", 1, &whole(input, &episodes, story.as_ref()))?
+            document(
+                "explain",
+                1,
+                &whole(input, &episodes, story.as_ref(), &remedies)
+            )?
         )?;
     } else {
         match (&story, asked.list) {
             (_, true) => out!("{}", text::list(&episodes, first.unix_s, last.unix_s))?,
-            (Some(story), _) => out!("{}", text::story(story, input))?,
+            (Some(story), _) => out!(
+                "{}{}",
+                text::story(story, input),
+                helped::text(story, &remedies)
+            )?,
             (None, _) => outln!("{}", text::nothing(&points))?,
         }
     }
     match (asked.page, &story) {
-        (Some(file), Some(story)) => file.whole(&page::page(story, input))?,
+        (Some(file), Some(story)) => file.whole(&page::page(story, input, &remedies))?,
         (Some(_), None) => note("no page was written: there is nothing to explain"),
         (None, _) => {}
     }
@@ -70,7 +86,12 @@ pub fn tell(input: &Input, asked: Asked) -> Result<ExitCode> {
     }
 }
 
-fn whole<'a>(input: &'a Input, episodes: &'a [Episode], story: Option<&'a Story>) -> Document<'a> {
+fn whole<'a>(
+    input: &'a Input,
+    episodes: &'a [Episode],
+    story: Option<&'a Story>,
+    remedies: &'a [Remedy],
+) -> Document<'a> {
     let cannot = |story| words::unknown(story, input.names_programs, input.torn);
     Document {
         file: input.file.display().to_string(),
@@ -85,6 +106,7 @@ fn whole<'a>(input: &'a Input, episodes: &'a [Episode], story: Option<&'a Story>
         did: story
             .map(|story| text::deeds(story, input))
             .unwrap_or_default(),
+        remedies,
         story,
     }
 }

@@ -1,6 +1,7 @@
 //! `hotset size`: how much memory does this machine need?
 mod text;
 mod tracefs;
+mod validate;
 mod watch;
 
 use crate::record;
@@ -9,6 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use size::{curve, Curve};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use watch::Watched;
@@ -26,6 +28,9 @@ pub struct SizeArgs {
     /// Time to watch: seconds, or with a unit: 90s, 30m, 1h; without, 10m, or as long as COMMAND runs
     #[arg(long = "for", value_name = "TIME", value_parser = record::interval)]
     duration: Option<Duration>,
+    /// Watch nothing: compare what the guests of a lab run foretell of larger guests with these
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["duration", "command"])]
+    validate: Option<PathBuf>,
     #[arg(long, help = shell::JSON)]
     json: bool,
     /// Command to run and watch
@@ -48,6 +53,10 @@ const MORE: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// # Errors
 /// The kernel cannot be traced, or the command cannot be started.
 pub fn run(args: &SizeArgs) -> Result<ExitCode> {
+    if let Some(folder) = &args.validate {
+        validate::run(folder, args.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (watched, distances) = watch::run(args.duration, &args.command)?;
     let pages = watched.memory / watched.page_size;
     let more = MORE.map(|share| (pages as f64 * share) as u64);
