@@ -129,3 +129,45 @@ fn a_trace_that_is_not_there_ends_the_run_before_any_guest() {
     );
     assert!(!bench.path("out/run.json").exists());
 }
+
+const SIZES: &str = r#"
+title = "A skewed choice of pages, in two sizes of memory"
+repetitions = 1
+[machine]
+memory_mb = 64
+trace = ["page-cache"]
+[files]
+data = "96MiB"
+[workers.work]
+does.access = { rule = { zipf = { size = "96MiB", alpha = 0.8 } }, requests = 80000, by = { pread = { file = "data" } } }
+[[scenes]]
+name = "work"
+run = ["work"]
+until = "done"
+seconds = 120
+[[sweeps]]
+name = "classic"
+kernel = "vanilla"
+lru = "classic"
+knob = "machine.memory_mb"
+values = [64, 80]
+"#;
+
+#[test]
+#[ignore = "guest: boots User-Mode Linux 7.3; build it with `hotset kernel build 7.3 --vanilla`"]
+fn a_small_guest_foretells_what_a_larger_one_reads_again() {
+    let bench = Bench::with(kernel(), SIZES);
+    bench.runs();
+    let output = Command::new(programs().join("hotset"))
+        .args(["size", "--json", "--validate"])
+        .arg(bench.path("out"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["informative"], 1, "{found}");
+    let of = |name: &str| found["rows"][0][name].as_f64().unwrap();
+    let (measured, foretold) = (of("measured"), of("share"));
+    assert!(measured < 0.9, "the larger guest reads less: {found}");
+    assert!((foretold / measured - 1.0).abs() < 0.2, "{found}");
+}
