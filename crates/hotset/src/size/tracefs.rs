@@ -6,11 +6,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Where the kernel's tracing lies: since 4.1, and before.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// KiB of the kernel's buffer a CPU. An event takes some 60 bytes, so that 30,000 fit between two reads.
 const BUFFER_KB: &str = "2048";
+
+/// The longest that one look takes.
+const LONGEST: Duration = Duration::from_millis(200);
 
 /// An instance that goes when this is dropped. Other users of tracing are not disturbed.
 pub struct Tracefs {
@@ -51,13 +55,15 @@ impl Tracefs {
         })
     }
 
-    /// Gives each line that is there. Returns the number of events that the kernel dropped for want of room.
+    /// Gives each line that is there, for a while: a busy machine writes as fast as this reads. Returns the number of
+    /// events that the kernel dropped for want of room.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn read(&mut self, mut each: impl FnMut(&str)) -> Result<u64> {
         let mut lost = 0;
-        loop {
+        let begin = Instant::now();
+        while begin.elapsed() < LONGEST {
             let got = match self.pipe.read(&mut self.buffer[self.kept..]) {
                 Ok(0) => return Ok(lost),
                 Ok(got) => got,
@@ -86,6 +92,7 @@ impl Tracefs {
                 rest => rest,
             };
         }
+        Ok(lost)
     }
 }
 
