@@ -111,3 +111,69 @@ fn table(to: &mut String, watched: &Watched, curve: &Curve) -> Result {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched(refaults: u64) -> Watched {
+        Watched {
+            seconds: 100.0,
+            memory: 8 << 30,
+            page_size: 4096,
+            least_available: 1 << 30,
+            refaults,
+            refaults_anon: 0,
+            swapped_out: 0,
+            waited_s: Some(20.0),
+            every: 1,
+            lost: 0,
+        }
+    }
+
+    fn curve(evicted: u64, shares: &[(u64, f64)]) -> Curve {
+        let estimate = |(gib, share): &(u64, f64)| Estimate {
+            more: gib << 18,
+            share: *share,
+            low: share / 1.2,
+            high: (share * 1.2).min(1.0),
+        };
+        Curve {
+            evicted,
+            came: evicted,
+            refaults: evicted,
+            unknown: 0,
+            estimates: shares.iter().map(estimate).collect(),
+        }
+    }
+
+    #[test]
+    fn the_first_line_says_how_much() {
+        let first = |watched: &Watched, curve: &Curve| headline(watched, curve);
+        let enough = first(&watched(0), &curve(0, &[]));
+        assert_eq!(enough, "8.0 GiB are enough: no page was evicted.");
+        let calm = first(&watched(50), &curve(9000, &[(8, 0.5)]));
+        assert!(calm.contains("hardly any page"), "{calm}");
+        let shares = [(1, 0.7), (4, 0.08), (8, 0.0)];
+        let more = first(&watched(500_000), &curve(500_000, &shares));
+        assert!(more.starts_with("12.0 GiB would do"), "{more}");
+        let never = first(&watched(500_000), &curve(500_000, &[(1, 0.9), (8, 0.4)]));
+        assert!(never.starts_with("16.0 GiB would not do: 40%"), "{never}");
+        let short = first(&watched(500_000), &curve(500_000, &[]));
+        assert!(short.contains("too short"), "{short}");
+    }
+
+    #[test]
+    fn the_table_fits_a_terminal_and_tells_the_time_lost() {
+        let text = page(
+            &watched(500_000),
+            &curve(500_000, &[(1, 0.5), (32, 0.000_4)]),
+        );
+        assert!(
+            text.contains("   9.0 GiB         2500.0      50%        42-60%      10.0%"),
+            "{text}"
+        );
+        // The first line has the codes of bold print.
+        assert!(text.lines().skip(1).all(|line| line.chars().count() <= 80));
+    }
+}

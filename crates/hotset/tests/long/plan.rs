@@ -54,6 +54,10 @@ pub const RULES: &[(&str, Run)] = &[
         Run::Elsewhere("tests/explain.rs: it needs a freeze"),
     ),
     (
+        "sudo hotset size",
+        Run::Elsewhere("crates/lab's tests in guests: it needs the kernel's tracing"),
+    ),
+    (
         "hotset lab bisect",
         Run::Elsewhere("tests/lab/bisect.rs: it builds kernels"),
     ),

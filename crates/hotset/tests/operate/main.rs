@@ -3,4 +3,5 @@
 mod terminal;
 
 mod metrics;
+mod size;
 mod support;
