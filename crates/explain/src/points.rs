@@ -50,7 +50,7 @@ pub struct Rates {
     pub swap_in: f64,
     pub alloc_stalls: f64,
     pub compact_stalls: f64,
-    /// Pages that reclaim took, and those of them that programs had to reclaim themselves.
+    /// What reclaim took, and the part that programs had to reclaim themselves. Bytes.
     pub stolen: f64,
     pub stolen_direct: f64,
 }
@@ -121,6 +121,7 @@ fn point(record: &Record, before: Option<&Record>, page_size: u64) -> Point {
             grown(old)
         }
     };
+    let page = page_size as f64;
     let kills_by_us = record.did.iter().filter(|deed| is_kill(&deed.did)).count() as u64;
     Point {
         unix_s: record.unix_s,
@@ -132,8 +133,8 @@ fn point(record: &Record, before: Option<&Record>, page_size: u64) -> Point {
             swap_in: grown("pswpin") / dt_s,
             alloc_stalls: sum("allocstall") / dt_s,
             compact_stalls: grown("compact_stall") / dt_s,
-            stolen: (grown("pgsteal_kswapd") + grown("pgsteal_direct")) / dt_s,
-            stolen_direct: grown("pgsteal_direct") / dt_s,
+            stolen: page * (grown("pgsteal_kswapd") + grown("pgsteal_direct")) / dt_s,
+            stolen_direct: page * grown("pgsteal_direct") / dt_s,
         },
         some: waited(false),
         full: waited(true),

@@ -124,7 +124,18 @@ pub fn advice(story: &Story) -> Vec<Advice> {
 /// The unit of systemd at the end of a cgroup's path.
 pub(crate) fn unit_of(cgroup: &str) -> Option<&str> {
     let last = cgroup.rsplit('/').next();
-    last.filter(|unit| unit.contains('.'))
+    // Users name cgroups as they like, and the name goes into a command: systemd.unit(5) has the letters of a unit's.
+    let is_plain = |unit: &&str| {
+        let mut letters = unit.chars();
+        unit.contains('.') && letters.all(|c| c.is_ascii_alphanumeric() || "-_.:@\\".contains(c))
+    };
+    last.filter(is_plain)
+}
+
+/// `systemctl set-property` for a unit, to be copied into a shell. A unit's name may have a backslash.
+pub(crate) fn limit_of(unit: &str) -> String {
+    let quote = if unit.contains('\\') { "'" } else { "" };
+    format!("systemctl set-property {quote}{unit}{quote} MemoryMax=SIZE")
 }
 
 /// What to do about a shortage of a kind. `unit`: who took the memory.
@@ -158,7 +169,7 @@ fn by_kind(kind: Kind, unit: Option<&str>) -> (&'static str, String) {
         Kind::Unknown => "Let hotsetd run: its record names programs and cgroups",
     };
     let command = match (kind, unit) {
-        (Kind::Program, Some(unit)) => format!("systemctl set-property {unit} MemoryMax=SIZE"),
+        (Kind::Program, Some(unit)) => limit_of(unit),
         (Kind::Program, None) => "systemd-run --scope -p MemoryMax=SIZE COMMAND".into(),
         (Kind::HugePages, _) => "sysctl vm.nr_hugepages=0".into(),
         (Kind::SharedFiles, _) => "df -t tmpfs".into(),
@@ -218,4 +229,28 @@ pub fn unknown(story: &Story, names_programs: bool, torn: u64) -> Vec<String> {
         ));
     }
     unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cgroup_that_is_no_unit_gets_into_no_command() {
+        assert_eq!(unit_of("/user.slice/app.scope"), Some("app.scope"));
+        for name in [
+            "/user.slice/a;reboot.scope",
+            "/a/$(x).service",
+            "/a b.scope",
+            "/work/all",
+            "",
+        ] {
+            assert_eq!(unit_of(name), None, "{name}");
+        }
+        let escaped = unit_of("/app.slice/app-a\\x2db.scope").unwrap();
+        assert_eq!(
+            limit_of(escaped),
+            "systemctl set-property 'app-a\\x2db.scope' MemoryMax=SIZE"
+        );
+    }
 }

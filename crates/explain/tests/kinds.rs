@@ -5,15 +5,8 @@ use explain::growth::Who;
 use explain::verdict::Kind;
 use explain::words::headline;
 use explain::{episode, points, Story};
-use flight::{Cgroup, Group};
+use flight::Group;
 use machine::{Machine, GIB, MIB};
-
-fn story(machine: &Machine) -> Story {
-    let points = points::of(&machine.records, 4096);
-    let episodes = episode::find(&points);
-    let chosen = episode::choose(&episodes, None).expect("an episode");
-    explain::tell(&machine.records, 4096, chosen)
-}
 
 fn name(story: &Story) -> &str {
     match &story.verdict.culprit.as_ref().expect("a culprit").who {
@@ -37,7 +30,7 @@ fn a_program_that_takes_all_memory() {
     machine.seconds(1, 0.5);
     machine.process(200, "leaky", 0);
     machine.calm(10);
-    let story = story(&machine);
+    let story = machine.story();
     assert_eq!((story.verdict.kind, name(&story)), (Kind::Program, "leaky"));
     assert_eq!(story.episode.kills, 1);
     assert!(
@@ -66,27 +59,15 @@ fn many_small_processes() {
         machine.seconds(1, 0.0);
     }
     machine.seconds(8, 0.8);
-    let story = story(&machine);
+    let story = machine.story();
     assert_eq!((story.verdict.kind, name(&story)), (Kind::Crowd, "cc1plus"));
     assert!(headline(&story).starts_with("300 processes called cc1plus took "));
 }
 
 #[test]
 fn a_cgroup_at_its_limit() {
-    let mut machine = Machine::new(8 * GIB, 0);
-    machine.process(300, "java", 400 * MIB);
-    machine.unit(300, "/system.slice/app.service");
-    machine.cgroup = Some(Cgroup {
-        name: "system.slice/app.service".into(),
-        kib: 500 << 10,
-        max: 512 << 10,
-        ..Cgroup::default()
-    });
-    machine.calm(60);
-    machine.cgroup.as_mut().unwrap().kib = 511 << 10;
-    machine.process(300, "java", 510 * MIB);
-    machine.seconds(10, 0.7);
-    let story = story(&machine);
+    let machine = Machine::at_its_limit();
+    let story = machine.story();
     assert_eq!(
         (story.verdict.kind, name(&story)),
         (Kind::CgroupLimit, "java")
@@ -106,20 +87,13 @@ fn memory_in_the_pool_of_huge_pages() {
     machine.hugetlb = 5 * GIB;
     machine.process(100, "browser", 2 * GIB);
     machine.seconds(10, 0.6);
-    assert_eq!(story(&machine).verdict.kind, Kind::HugePages);
+    assert_eq!(machine.story().verdict.kind, Kind::HugePages);
 }
 
 #[test]
 fn free_memory_in_pieces() {
-    let mut machine = Machine::new(8 * GIB, 0);
-    machine.process(100, "database", GIB);
-    machine.calm(60);
-    for _ in 0..10 {
-        machine.counter("compact_stall", 400);
-        machine.counter("compact_fail", 390);
-        machine.seconds(1, 0.5);
-    }
-    assert_eq!(story(&machine).verdict.kind, Kind::Fragmentation);
+    let machine = Machine::in_pieces();
+    assert_eq!(machine.story().verdict.kind, Kind::Fragmentation);
 }
 
 #[test]
@@ -132,7 +106,7 @@ fn a_page_cache_without_room() {
         machine.counter("workingset_refault_file", 20_000);
         machine.seconds(1, 0.8);
     }
-    let story = story(&machine);
+    let story = machine.story();
     assert_eq!(
         (story.verdict.kind, name(&story)),
         (Kind::CacheThrash, "model")
@@ -149,7 +123,7 @@ fn programs_that_wait_for_swap() {
         machine.counter("pswpin", 20_000);
         machine.seconds(1, 0.8);
     }
-    let story = story(&machine);
+    let story = machine.story();
     assert_eq!(
         (story.verdict.kind, name(&story)),
         (Kind::SwapThrash, "model")
@@ -170,7 +144,7 @@ fn files_in_memory_and_objects_of_the_kernel() {
             machine.seconds(1, 0.0);
         }
         machine.seconds(5, 0.9);
-        assert_eq!(story(&machine).verdict.kind, kind);
+        assert_eq!(machine.story().verdict.kind, kind);
     }
 }
 
@@ -193,7 +167,7 @@ fn records_without_programs_say_that_they_do_not_know() {
     for record in &mut machine.records {
         record.processes.clear();
     }
-    let story = story(&machine);
+    let story = machine.story();
     assert_eq!(story.verdict.kind, Kind::Unknown);
     assert!(headline(&story).starts_with("who took the memory cannot be told"));
 }

@@ -1,4 +1,5 @@
 //! A machine that is written down, a record a second.
+use explain::{episode, points, Story};
 use flight::{Cgroup, Group, Process, Record};
 use kernfs::samples::{Node, Pressure, PressureLine};
 use watermarks::Watermarks;
@@ -57,6 +58,45 @@ impl Machine {
                 ..Process::default()
             }),
         }
+    }
+
+    /// A cgroup of 512 MiB that reaches its limit, with one process.
+    pub fn at_its_limit() -> Machine {
+        let mut machine = Machine::new(8 * GIB, 0);
+        machine.process(300, "java", 400 * MIB);
+        machine.unit(300, "/system.slice/app.service");
+        machine.cgroup = Some(Cgroup {
+            name: "system.slice/app.service".into(),
+            kib: 500 << 10,
+            max: 512 << 10,
+            ..Cgroup::default()
+        });
+        machine.calm(60);
+        machine.counter("workingset_nodes", 200);
+        machine.cgroup.as_mut().unwrap().kib = 511 << 10;
+        machine.process(300, "java", 510 * MIB);
+        machine.seconds(10, 0.7);
+        machine
+    }
+
+    /// Free memory, and compaction that fails.
+    pub fn in_pieces() -> Machine {
+        let mut machine = Machine::new(8 * GIB, 0);
+        machine.process(100, "database", GIB);
+        machine.calm(60);
+        for _ in 0..10 {
+            machine.counter("compact_stall", 400);
+            machine.seconds(1, 0.5);
+        }
+        machine
+    }
+
+    /// The story of its last event.
+    pub fn story(&self) -> Story {
+        let points = points::of(&self.records, 4096);
+        let episodes = episode::find(&points);
+        let chosen = episode::choose(&episodes, None).expect("an episode");
+        explain::tell(&self.records, 4096, chosen)
     }
 
     pub fn unit(&mut self, pid: i32, unit: &str) {

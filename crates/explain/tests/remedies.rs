@@ -4,16 +4,9 @@ mod machine;
 use explain::remedies::course::Ahead;
 use explain::remedies::remedy::{Answer, Change, Remedy};
 use explain::verdict::Kind;
-use explain::{episode, points, remedies, Story};
-use flight::{Cgroup, Deed};
+use explain::{remedies, Story};
+use flight::Deed;
 use machine::{Machine, GIB, MIB};
-
-fn story(machine: &Machine) -> Story {
-    let points = points::of(&machine.records, 4096);
-    let episodes = episode::find(&points);
-    let chosen = episode::choose(&episodes, None).expect("an episode");
-    explain::tell(&machine.records, 4096, chosen)
-}
 
 fn remedy(story: &Story, change: Change) -> Remedy {
     let found = remedies::find(story, None);
@@ -47,7 +40,7 @@ fn leak(swap: u64) -> Machine {
 
 #[test]
 fn a_leak_is_ended_early_by_a_daemon_or_a_limit_and_comes_later_with_memory() {
-    let story = story(&leak(0));
+    let story = leak(0).story();
     assert_eq!(story.verdict.kind, Kind::Program);
     let early = remedy(&story, Change::Earlyoom);
     assert_eq!(early.answer, Answer::Helps, "{early:?}");
@@ -73,7 +66,7 @@ fn a_leak_is_ended_early_by_a_daemon_or_a_limit_and_comes_later_with_memory() {
 
 #[test]
 fn a_limit_ends_a_program_only_where_no_swap_is_left() {
-    let limit = |swap| remedy(&story(&leak(swap)), Change::Limit);
+    let limit = |swap| remedy(&leak(swap).story(), Change::Limit);
     assert!(!limit(0).why.contains("swaps on its own"));
     let swaps = limit(4 * GIB);
     assert!(swaps.why.contains("swaps on its own"), "{swaps:?}");
@@ -89,7 +82,7 @@ fn earlyoom_waits_for_swap_to_be_full() {
         record.sample.meminfo.insert("SwapTotal".into(), 4 << 20);
         record.sample.meminfo.insert("SwapFree".into(), 4 << 20);
     }
-    let early = remedy(&story(&machine), Change::Earlyoom);
+    let early = remedy(&machine.story(), Change::Earlyoom);
     assert_eq!(early.answer, Answer::DoesNotHelp, "{early:?}");
     assert!(early.why.contains("was never left"), "{early:?}");
 }
@@ -97,14 +90,14 @@ fn earlyoom_waits_for_swap_to_be_full() {
 #[test]
 fn hotsetd_ends_it_where_swap_is_full_and_free_pages_are_gone() {
     let mut machine = leak(0);
-    let calm = story(&machine);
+    let calm = machine.story();
     // The machine here keeps 25 MiB free: above its watermark.
     let found = remedy(&calm, Change::Hotsetd);
     assert!(found.why.contains("kills nobody"), "{found:?}");
     for record in &mut machine.records[86..] {
         record.sample.meminfo.insert("MemFree".into(), 5_000);
     }
-    let gone = story(&machine);
+    let gone = machine.story();
     let found = remedy(&gone, Change::Hotsetd);
     assert_eq!(found.answer, Answer::Helps, "{found:?}");
     // A record of hotsetd's own kill is what came with it.
@@ -112,7 +105,7 @@ fn hotsetd_ends_it_where_swap_is_full_and_free_pages_are_gone() {
         did: "killed leaky (200)".into(),
         ..Deed::default()
     });
-    let own = story(&machine);
+    let own = machine.story();
     let with = remedy(&own, Change::Hotsetd);
     assert_eq!(with.answer, Answer::DoesNotHelp, "{with:?}");
     let without = remedy(&own, Change::Nothing);
@@ -129,7 +122,7 @@ fn what_is_reclaimed_ahead_lowers_the_lower_bound_alone() {
         record.sample.vmstat.insert("pgsteal_direct".into(), direct);
         record.sample.vmstat.remove("workingset_refault_file");
     }
-    let story = story(&machine);
+    let story = machine.story();
     let estimate = |bytes| {
         let ahead = Ahead {
             samples: 10,
@@ -150,19 +143,19 @@ fn what_is_reclaimed_ahead_lowers_the_lower_bound_alone() {
 #[test]
 fn a_floor_helps_where_file_pages_fell_below_it() {
     let mut machine = leak(0);
-    let found = remedy(&story(&machine), Change::Floor);
+    let found = remedy(&machine.story(), Change::Floor);
     assert_eq!(found.answer, Answer::Helps, "{found:?}");
     for record in &mut machine.records {
         record.sample.nodes[0].inactive_file = GIB / 4096;
     }
-    let found = remedy(&story(&machine), Change::Floor);
+    let found = remedy(&machine.story(), Change::Floor);
     assert_eq!(found.answer, Answer::DoesNotHelp, "{found:?}");
     // No file page was read again.
     let mut machine = leak(0);
     for record in &mut machine.records {
         record.sample.vmstat.remove("workingset_refault_file");
     }
-    assert_eq!(answer(&story(&machine), Change::Floor), Answer::DoesNotHelp);
+    assert_eq!(answer(&machine.story(), Change::Floor), Answer::DoesNotHelp);
 }
 
 /// A page cache that lacks so many bytes.
@@ -186,7 +179,7 @@ fn thrash(missing: u64) -> Machine {
 
 #[test]
 fn memory_helps_where_what_was_missing_fits_in() {
-    let memory = |missing| remedy(&story(&thrash(missing)), Change::Memory);
+    let memory = |missing| remedy(&thrash(missing).story(), Change::Memory);
     assert_eq!(memory(3 * GIB).answer, Answer::Helps);
     assert_eq!(memory(3 * GIB).estimate.unwrap().high_s, 0.0);
     assert_eq!(memory(5 * GIB).answer, Answer::CannotTell);
@@ -200,21 +193,8 @@ fn memory_helps_where_what_was_missing_fits_in() {
 
 #[test]
 fn a_cgroup_at_its_limit_wants_a_higher_limit_and_no_memory() {
-    let mut machine = Machine::new(8 * GIB, 0);
-    machine.process(300, "java", 400 * MIB);
-    machine.unit(300, "/system.slice/app.service");
-    machine.cgroup = Some(Cgroup {
-        name: "system.slice/app.service".into(),
-        kib: 500 << 10,
-        max: 512 << 10,
-        ..Cgroup::default()
-    });
-    machine.calm(60);
-    machine.counter("workingset_nodes", 200);
-    machine.cgroup.as_mut().unwrap().kib = 511 << 10;
-    machine.process(300, "java", 510 * MIB);
-    machine.seconds(10, 0.7);
-    let story = story(&machine);
+    let machine = Machine::at_its_limit();
+    let story = machine.story();
     assert_eq!(story.verdict.kind, Kind::CgroupLimit);
     assert_eq!(answer(&story, Change::Memory), Answer::DoesNotHelp);
     assert_eq!(answer(&story, Change::Zram), Answer::DoesNotHelp);
@@ -223,14 +203,8 @@ fn a_cgroup_at_its_limit_wants_a_higher_limit_and_no_memory() {
 
 #[test]
 fn pieces_want_no_memory_and_a_pool_wants_to_be_smaller() {
-    let mut machine = Machine::new(8 * GIB, 0);
-    machine.process(100, "database", GIB);
-    machine.calm(60);
-    for _ in 0..10 {
-        machine.counter("compact_stall", 400);
-        machine.seconds(1, 0.5);
-    }
-    let pieces = story(&machine);
+    let machine = Machine::in_pieces();
+    let pieces = machine.story();
     assert_eq!(pieces.verdict.kind, Kind::Fragmentation);
     assert_eq!(answer(&pieces, Change::Memory), Answer::DoesNotHelp);
     let mut machine = Machine::new(8 * GIB, GIB);
@@ -239,7 +213,7 @@ fn pieces_want_no_memory_and_a_pool_wants_to_be_smaller() {
     machine.calm(60);
     machine.process(100, "browser", 3 * GIB);
     machine.seconds(10, 0.6);
-    let pool = story(&machine);
+    let pool = machine.story();
     assert_eq!(pool.verdict.kind, Kind::HugePages);
     assert_eq!(answer(&pool, Change::Pool), Answer::Helps);
 }
@@ -256,7 +230,7 @@ fn a_growth_that_was_seen_for_a_short_time_may_stop() {
     machine.seconds(3, 0.9);
     machine.counter("oom_kill", 1);
     machine.seconds(1, 0.5);
-    let found = remedy(&story(&machine), Change::Memory);
+    let found = remedy(&machine.story(), Change::Memory);
     assert_eq!(found.answer, Answer::CannotTell, "{found:?}");
     assert!(found.why.contains("nobody saw"), "{found:?}");
 }

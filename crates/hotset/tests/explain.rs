@@ -53,6 +53,14 @@ fn record(at: u64) -> Record {
 
 /// A record of 120 seconds in a folder; `change` may damage it.
 fn written(folder: &Path, change: impl Fn(&Layout, &mut Vec<u8>)) -> PathBuf {
+    written_of(folder, record, change)
+}
+
+fn written_of(
+    folder: &Path,
+    record: impl Fn(u64) -> Record,
+    change: impl Fn(&Layout, &mut Vec<u8>),
+) -> PathBuf {
     let layout = Layout::of(2 << 20, 1);
     let header = Header {
         schema: Header::SCHEMA.into(),
@@ -96,6 +104,25 @@ fn the_first_line_says_who_and_the_next_what_to_do() {
     assert!(text.contains("\nWhat would have helped:"), "{text}");
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert_eq!(wide, None);
+}
+
+#[test]
+fn a_name_controls_neither_the_terminal_nor_a_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = |at| {
+        let mut record = record(at);
+        for process in &mut record.processes {
+            process.name = "a\u{1b}[2Jb".into();
+            process.unit = "/user.slice/a;reboot.scope".into();
+        }
+        record
+    };
+    let file = written_of(folder.path(), hostile, |_, _| {});
+    let text = out(&explain(&["--color", "always"], &file));
+    assert!(text.contains("a\\u{1b}[2Jb (700) took 6."), "{text}");
+    assert!(!text.contains("\u{1b}[2J"), "{text}");
+    assert!(text.contains("systemd-run --scope"), "{text}");
+    assert!(!text.contains("reboot"), "{text}");
 }
 
 #[test]
@@ -328,7 +355,7 @@ fn without_a_record_the_journal_is_read() {
     );
     let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
     assert!(
-        asked.contains("_TRANSPORT=kernel + SYSLOG_IDENTIFIER=systemd-oomd"),
+        asked.contains("_TRANSPORT=kernel + _SYSTEMD_UNIT=systemd-oomd.service"),
         "{asked}"
     );
 }

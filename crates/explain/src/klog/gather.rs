@@ -21,7 +21,7 @@ pub struct Found {
     pub lost: u64,
 }
 
-/// Reports that are kept: the last ones.
+/// Reports that are kept at least: the last ones.
 const KEPT: usize = 4096;
 
 /// Lines that no report has after its kill: a report whose first line is lost.
@@ -165,8 +165,8 @@ impl<'c> Gatherer<'c> {
 }
 
 fn push<T>(list: &mut Vec<T>, one: T) {
-    if list.len() >= KEPT {
-        list.remove(0);
+    if list.len() >= 2 * KEPT {
+        list.drain(..KEPT);
     }
     list.push(one);
 }

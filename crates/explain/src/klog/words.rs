@@ -4,7 +4,7 @@ use super::judge::{judge, Finding};
 use super::report::{Constraint, Missing, Report, Victim};
 use crate::growth::Who;
 use crate::verdict::Kind;
-use crate::words::{advice_for, name_of, unit_of, Advice};
+use crate::words::{advice_for, limit_of, name_of, unit_of, Advice};
 use units::{counted, format_bytes};
 
 /// One sentence: who had the memory, and what came of it.
@@ -164,7 +164,7 @@ pub fn advice(incident: &Incident) -> Vec<Advice> {
     let mut advice = advice_for(finding.kind, unit_of(cgroup), swap);
     let unit = unit_of(cgroup).filter(|_| finding.kind == Kind::CgroupLimit);
     if let (Some(unit), Some(first)) = (unit, advice.first_mut()) {
-        first.command = format!("systemctl set-property {unit} MemoryMax=SIZE");
+        first.command = limit_of(unit);
     }
     advice
 }

@@ -20,8 +20,6 @@ const REFAULTS: f64 = 10.0;
 const PART: f64 = 1.0 - super::remedy::SHORTER;
 /// `min_ttl_ms` of 1000. Seconds.
 const TTL_S: f64 = 1.0;
-/// Bytes of a page, for counts of pages.
-const PAGE: f64 = 4096.0;
 
 /// A hard floor of 10% under clean file pages.
 pub fn floor(course: &Course) -> Remedy {
@@ -88,7 +86,7 @@ pub fn min_ttl(course: &Course) -> Remedy {
         } else {
             memory.anon
         };
-        let young = point.rates.stolen * TTL_S * PAGE;
+        let young = point.rates.stolen * TTL_S;
         point.unix_s > begin_s && young >= (memory.file + anon) as f64
     });
     let until =

@@ -157,13 +157,10 @@ fn reclaimed_ahead(course: &Course, ahead: Option<&Ahead>) -> f64 {
         .sum();
     let asked = ahead.map_or(0.0, |ahead| ahead.bytes as f64);
     match stolen > 0.0 {
-        true => (asked / (stolen * PAGE)).min(1.0),
+        true => (asked / stolen).min(1.0),
         false => 0.0,
     }
 }
-
-/// Bytes of a page, for counts of pages. Larger pages make the share larger by as much.
-const PAGE: f64 = 4096.0;
 
 fn foretold(course: &Course, ahead: Option<&Ahead>) -> String {
     match ahead {

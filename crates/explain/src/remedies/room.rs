@@ -23,9 +23,9 @@ const ZRAM_SHARE: u64 = 2;
 /// Bytes that zram holds in one: lzo-rle and zstd, of programs' heaps (Documentation/admin-guide/blockdev/zram.rst).
 const RATIO: (f64, f64) = (2.0, 4.0);
 
-/// Seconds to compress a page or to read it back, at most: lzo-rle on the slowest machines here.
+/// Seconds to compress 4 KiB or to read them back, at most: lzo-rle on the slowest machines here.
 const COMPRESSED_S: f64 = 50e-6;
-/// Bytes of a page.
+/// These bytes.
 const PAGE: f64 = 4096.0;
 
 /// Bytes that are gained, at least and at most, and seconds of waiting that come with them at most.

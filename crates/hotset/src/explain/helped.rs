@@ -4,6 +4,7 @@ use explain::remedies::course::Course;
 use explain::remedies::remedy::Remedy;
 use explain::words::seconds;
 use explain::Story;
+use names::escaped;
 use std::fmt::{Result, Write};
 
 /// The longest name of a change in the table; longer ones are cut.
@@ -14,7 +15,7 @@ pub fn text(story: &Story, remedies: &[Remedy]) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write(&mut text, story, remedies);
-    text
+    escaped(&text)
 }
 
 fn write(to: &mut String, story: &Story, remedies: &[Remedy]) -> Result {

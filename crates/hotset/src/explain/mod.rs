@@ -7,6 +7,7 @@ mod input;
 mod log;
 mod page;
 mod records;
+mod sheet;
 mod text;
 mod when;
 

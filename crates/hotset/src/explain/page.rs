@@ -2,6 +2,7 @@
 use super::curves;
 use super::helped::range;
 use super::input::Input;
+use super::sheet::whole;
 use super::text::deeds;
 use super::when::{clock, date};
 use crate::provenance;
@@ -9,7 +10,7 @@ use explain::remedies::course::Course;
 use explain::remedies::remedy::Remedy;
 use explain::words::{advice, headline, name_of, seconds, unknown};
 use explain::Story;
-use report::format::html::sheet::{html, Part, Section, Sheet};
+use report::format::html::sheet::{Part, Section};
 use report::format::table::{Cell, Row, Table};
 use units::format_bytes;
 
@@ -19,40 +20,21 @@ const ROWS: usize = 20;
 /// The whole page.
 pub fn page(story: &Story, input: &Input, remedies: &[Remedy]) -> String {
     let sections = vec![
-        section("course", "What happened", course(story)),
-        section("takers", "Who took memory", vec![takers(story)]),
-        section("waited", "Who waited", vec![waited(story)]),
-        section("helped", "What would have helped", helped(story, remedies)),
-        section("hotsetd", "What hotsetd did", vec![did(story, input)]),
-        section("unknown", "What cannot be known", cannot(story, input)),
-        section("asked", "The record", asked(input)),
+        Section::new("course", "What happened", course(story)),
+        Section::new("takers", "Who took memory", vec![takers(story)]),
+        Section::new("waited", "Who waited", vec![waited(story)]),
+        Section::new("helped", "What would have helped", helped(story, remedies)),
+        Section::new("hotsetd", "What hotsetd did", vec![did(story, input)]),
+        Section::new("unknown", "What cannot be known", cannot(story, input)),
+        Section::new("asked", "The record", asked(input)),
     ];
-    let advice = advice(story);
-    let texts: Vec<String> = advice.iter().map(|one| format!("{}.", one.text)).collect();
-    let commands = advice.iter().filter(|one| !one.command.is_empty());
-    html(&Sheet {
-        title: format!("{}.", headline(story)),
-        meta: format!(
-            "{} to {}, {}",
-            date(story.episode.begin_s),
-            clock(story.episode.end_s),
-            provenance::made()
-        ),
-        verdict: texts.join(" "),
-        lead: commands
-            .map(|one| Part::Verbatim(one.command.clone()))
-            .collect(),
-        caution: String::new(),
-        sections,
-    })
-}
-
-fn section(id: &'static str, title: &str, parts: Vec<Part>) -> Section {
-    Section {
-        id,
-        title: title.into(),
-        parts,
-    }
+    let meta = format!(
+        "{} to {}, {}",
+        date(story.episode.begin_s),
+        clock(story.episode.end_s),
+        provenance::made()
+    );
+    whole(&headline(story), meta, &advice(story), sections)
 }
 
 fn course(story: &Story) -> Vec<Part> {

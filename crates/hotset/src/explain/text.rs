@@ -8,6 +8,7 @@ use explain::points::{is_kill, Point};
 use explain::words::{advice, headline, name_of, seconds};
 use explain::Story;
 use flight::Deed;
+use names::escaped;
 use std::fmt::{Result, Write};
 use units::format_bytes;
 
@@ -17,18 +18,16 @@ const TAKERS: usize = 6;
 const LINES: usize = 16;
 
 pub fn story(story: &Story, input: &Input) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut text, story, input);
-    text
+    let bold = Style::new().bold();
+    let (mut head, mut rest) = (String::new(), String::new());
+    // Writing to a String cannot fail. It begins with a name, which stays as it is.
+    let _ = write_wrapped(&mut head, "", &format!("{}.", headline(story)));
+    let _ = write(&mut rest, story, input);
+    // Programs name themselves: their names must not control the terminal.
+    format!("{bold}{}{bold:#}{}", escaped(&head), escaped(&rest))
 }
 
 fn write(to: &mut String, story: &Story, input: &Input) -> Result {
-    let bold = Style::new().bold();
-    let mut head = String::new();
-    // It begins with a name, which stays as it is.
-    write_wrapped(&mut head, "", &format!("{}.", headline(story)))?;
-    write!(to, "{bold}{head}{bold:#}")?;
     for advice in advice(story) {
         write_wrapped(to, "", &format!("{}.", advice.text))?;
         if !advice.command.is_empty() {

@@ -16,6 +16,9 @@ const BUFFER_KB: &str = "2048";
 /// The longest that one look takes.
 const LONGEST: Duration = Duration::from_millis(200);
 
+/// An instance's name: this, and the number of the process.
+const PREFIX: &str = "hotset-size-";
+
 /// An instance that goes when this is dropped. Other users of tracing are not disturbed.
 pub struct Tracefs {
     instance: PathBuf,
@@ -37,7 +40,8 @@ impl Tracefs {
             .find(|place| place.join("instances").is_dir() || is_denied(&place.join("instances")));
         let place = place
             .ok_or_else(|| anyhow!("{}: no tracing (mount -t tracefs tracefs {0})", PLACES[0]))?;
-        let instance = place.join(format!("instances/hotset-size-{}", std::process::id()));
+        remove_old(&place.join("instances"));
+        let instance = place.join(format!("instances/{PREFIX}{}", std::process::id()));
         fs::create_dir(&instance).with_context(|| match is_denied(&place.join("instances")) {
             true => format!("{}: root alone may trace; use sudo", place.display()),
             false => format!("making {}", shown(&instance)),
@@ -93,6 +97,18 @@ impl Tracefs {
             };
         }
         Ok(lost)
+    }
+}
+
+/// Removes the instances of processes that were killed: the kernel would go on filling them.
+fn remove_old(instances: &Path) {
+    for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            // Somebody else may be faster.
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 //! The story of a log as a page.
+use super::super::sheet::whole;
 use super::events::events;
 use super::source::Log;
 use super::time::shown;
@@ -9,7 +10,7 @@ use explain::klog::report::Report;
 use explain::klog::stamp::At;
 use explain::klog::words::{advice, facts, headline, places, unknown};
 use explain::words::name_of;
-use report::format::html::sheet::{html, Part, Section, Sheet};
+use report::format::html::sheet::{Part, Section};
 use report::format::table::{Cell, Row, Table};
 use units::format_bytes;
 
@@ -23,55 +24,36 @@ const LONGEST: usize = 26;
 pub fn page(log: &Log, incident: &Incident) -> String {
     let mut sections = Vec::new();
     if let Some(report) = incident.fullest() {
-        sections.push(section(
+        sections.push(Section::new(
             "holders",
             "Who had memory at the kill",
             holders(report),
         ));
-        sections.push(section(
+        sections.push(Section::new(
             "memory",
             "Where the machine's memory was",
             memory(report),
         ));
     }
-    sections.push(section("events", "By time", vec![by_time(incident)]));
+    sections.push(Section::new("events", "By time", vec![by_time(incident)]));
     let cannot = unknown(incident, log.found.lost).into_iter();
     let hint = "hotsetd records the first three, through a freeze and a reset:";
     let cannot = cannot.map(Part::Paragraph).chain([
         Part::Paragraph(hint.into()),
         Part::Verbatim("sudo systemctl enable --now hotsetd".into()),
     ]);
-    sections.push(section(
+    sections.push(Section::new(
         "unknown",
         "What the log cannot tell",
         cannot.collect(),
     ));
-    sections.push(section("asked", "The log", asked(log)));
-    let advice = advice(incident);
-    let texts: Vec<String> = advice.iter().map(|one| format!("{}.", one.text)).collect();
-    let commands = advice.iter().filter(|one| !one.command.is_empty());
-    html(&Sheet {
-        title: format!("{}.", headline(incident)),
-        meta: format!(
-            "{}, from the kernel's log, {}",
-            shown(&incident.at()),
-            provenance::made()
-        ),
-        verdict: texts.join(" "),
-        lead: commands
-            .map(|one| Part::Verbatim(one.command.clone()))
-            .collect(),
-        caution: String::new(),
-        sections,
-    })
-}
-
-fn section(id: &'static str, title: &str, parts: Vec<Part>) -> Section {
-    Section {
-        id,
-        title: title.into(),
-        parts,
-    }
+    sections.push(Section::new("asked", "The log", asked(log)));
+    let meta = format!(
+        "{}, from the kernel's log, {}",
+        shown(&incident.at()),
+        provenance::made()
+    );
+    whole(&headline(incident), meta, &advice(incident), sections)
 }
 
 fn holders(report: &Report) -> Vec<Part> {

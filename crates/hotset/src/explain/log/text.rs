@@ -16,22 +16,21 @@ use units::{counted, format_bytes};
 const ROWS: usize = 8;
 
 pub fn story(log: &Log, incident: &Incident) -> String {
-    let mut text = String::new();
+    let bold = Style::new().bold();
+    let (mut head, mut rest) = (String::new(), String::new());
     // Writing to a String cannot fail.
-    let _ = write(&mut text, log, incident);
-    text
+    let _ = write_wrapped(&mut head, "", &format!("{}.", headline(incident)));
+    let _ = write(&mut rest, log, incident);
+    // Programs name themselves: their names must not control the terminal.
+    format!("{bold}{}{bold:#}{}", escaped(&head), escaped(&rest))
 }
 
 fn write(to: &mut String, log: &Log, incident: &Incident) -> Result {
-    let bold = Style::new().bold();
-    let mut head = String::new();
-    write_wrapped(&mut head, "", &escaped(&format!("{}.", headline(incident))))?;
-    write!(to, "{bold}{head}{bold:#}")?;
     for advice in advice(incident) {
         write_wrapped(to, "", &format!("{}.", advice.text))?;
         if !advice.command.is_empty() {
             // Never wrapped, so that it can be copied.
-            writeln!(to, "    {}", escaped(&advice.command))?;
+            writeln!(to, "    {}", advice.command)?;
         }
     }
     writeln!(to)?;
@@ -43,7 +42,7 @@ fn write(to: &mut String, log: &Log, incident: &Incident) -> Result {
     write_wrapped(to, "", &from)?;
     if let Some(report) = incident.fullest() {
         for fact in facts(report) {
-            write_wrapped(to, "", &escaped(&fact))?;
+            write_wrapped(to, "", &fact)?;
         }
         holders(to, incident)?;
         let places = places(report);
@@ -85,11 +84,7 @@ fn holders(to: &mut String, incident: &Incident) -> Result {
             bytes => format_bytes(bytes as f64),
         };
         let had = format_bytes(holder.bytes as f64);
-        writeln!(
-            to,
-            "{had:>10} {swapped:>10}  {}",
-            escaped(&name_of(&holder.who))
-        )?;
+        writeln!(to, "{had:>10} {swapped:>10}  {}", name_of(&holder.who))?;
     }
     Ok(())
 }
@@ -102,7 +97,7 @@ fn others(to: &mut String, incident: &Incident) -> Result {
     }
     writeln!(to, "\nBy time:")?;
     for (at, text) in all.iter().take(2 * ROWS) {
-        write_wrapped(to, "  ", &escaped(&format!("{} {text}", shown(at))))?;
+        write_wrapped(to, "  ", &format!("{} {text}", shown(at)))?;
     }
     match all.len().saturating_sub(2 * ROWS) {
         0 => Ok(()),

@@ -44,7 +44,7 @@ pub fn html(
         verdict: verdict(standings),
         caution: caution(standings),
         sections: vec![
-            section(
+            Section::new(
                 "standings",
                 "Standings",
                 vec![
@@ -53,7 +53,7 @@ pub fn html(
                     Part::Paragraph(RANGE.into()),
                 ],
             ),
-            section(
+            Section::new(
                 "yardstick",
                 "The yardstick",
                 vec![
@@ -61,13 +61,13 @@ pub fn html(
                     Part::Paragraph(OTHERS.into()),
                 ],
             ),
-            section("scenes", "Scenes", scenes),
-            section(
+            Section::new("scenes", "Scenes", scenes),
+            Section::new(
                 "challengers",
                 "Challengers",
                 vec![Part::Table(facts(standings, challengers, played), "bed")],
             ),
-            section(
+            Section::new(
                 "command",
                 "The command",
                 vec![Part::Verbatim(command.into())],
@@ -123,14 +123,6 @@ fn caution(standings: &[Standing]) -> String {
         0 => String::new(),
         1 => "One trial failed or never ran.".into(),
         n => format!("{n} trials failed or never ran."),
-    }
-}
-
-fn section(id: &'static str, title: &str, parts: Vec<Part>) -> Section {
-    Section {
-        id,
-        title: title.into(),
-        parts,
     }
 }
 

@@ -29,6 +29,17 @@ pub struct Section {
     pub parts: Vec<Part>,
 }
 
+impl Section {
+    #[must_use]
+    pub fn new(id: &'static str, title: &str, parts: Vec<Part>) -> Section {
+        Section {
+            id,
+            title: title.into(),
+            parts,
+        }
+    }
+}
+
 /// The contents of a section.
 pub enum Part {
     Paragraph(String),
