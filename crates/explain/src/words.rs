@@ -242,7 +242,7 @@ mod tests {
             "/user.slice/a;reboot.scope",
             "/a/$(x).service",
             "/a b.scope",
-            "/work/all",
+            "/all",
             "",
         ] {
             assert_eq!(unit_of(name), None, "{name}");
