@@ -82,6 +82,7 @@ impl Built {
         let own = Request {
             kernel_dir: kernel_dir.map(Into::into),
             variant: self.variant.clone(),
+            arch: self.arch.clone(),
             ..Request::new(line, self.flavour)
         };
         let kernel = Patched {
@@ -96,6 +97,9 @@ impl Built {
             is_foreign(&kernel, &own),
         );
         self.label = label;
+        if own.bed().is_ok_and(|bed| names(&bed) != self.bed) {
+            self.label.push_str(", another test bed");
+        }
         if foreign {
             self.flavour = Flavour::Foreign;
         }
