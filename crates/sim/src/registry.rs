@@ -24,8 +24,11 @@ pub const POLICIES: &[&Description] = &[
     &reuse_distance::lirs::POLICY,
     &recency::sieve::POLICY,
     &multi_queue::s3_fifo::POLICY,
+    &multi_queue::s4_fifo::POLICY,
     &frequency::w_tinylfu::POLICY,
     &adaptive::lecar::POLICY,
+    &adaptive::cacheus::POLICY,
+    &reuse_distance::lhd::POLICY,
     &linux::two_list::POLICY,
     &linux::mglru::POLICY,
 ];
