@@ -84,6 +84,50 @@ impl Cache {
         }
     }
 
+    /// Whether the object is in the cache, which then moves it to the young end of S.
+    fn hit(&mut self, id: u32, time: usize) -> bool {
+        if self.r.contains(&id) {
+            if self.known[&id].demoted {
+                self.grow_s();
+                self.known.get_mut(&id).unwrap().demoted = false;
+            }
+            take(&mut self.r, id);
+            if self.s.len() >= self.s_most && !self.s.is_empty() {
+                self.demote();
+            }
+        } else if !take(&mut self.s, id) {
+            return false;
+        }
+        let known = self.known.get_mut(&id).unwrap();
+        (known.count, known.time) = (known.count + 1, time);
+        self.s.push(id);
+        true
+    }
+
+    fn miss(&mut self, id: u32, time: usize) {
+        let to_s = self.s.len() < self.s_most && self.r.is_empty();
+        let to_room = !self.full() && self.r.len() < self.size - self.s_most;
+        let new = !to_s && !to_room;
+        if new && self.full() {
+            self.evict();
+        }
+        let known = Known {
+            count: 1,
+            time,
+            demoted: false,
+            new,
+        };
+        self.known.insert(id, known);
+        if to_s {
+            self.s.push(id);
+        } else {
+            self.r.push(id);
+        }
+        if new {
+            self.shrink_s();
+        }
+    }
+
     fn regret(&mut self, id: u32, expert: usize, rate: f64, time: usize) {
         if expert == 0 && self.known[&id].new {
             self.grow_r(self.new_gone());
@@ -117,7 +161,7 @@ struct Rate {
 }
 
 fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round_ties_even() / 1000.0
+    format!("{value:.3}").parse().unwrap()
 }
 
 impl Rate {
@@ -189,50 +233,15 @@ pub fn cacheus(ids: &[u32], size: usize) -> Vec<bool> {
             rate.turn(hits, size, &mut cache.random);
             hits = 0;
         }
-        let in_s = take(&mut cache.s, id);
-        let in_r = !in_s && cache.r.contains(&id);
-        served.push(in_s || in_r);
-        if in_s || in_r {
-            hits += 1;
-            if in_r {
-                if cache.known[&id].demoted {
-                    cache.grow_s();
-                    cache.known.get_mut(&id).unwrap().demoted = false;
-                }
-                take(&mut cache.r, id);
-                if cache.s.len() >= cache.s_most && !cache.s.is_empty() {
-                    cache.demote();
-                }
-            }
-            let known = cache.known.get_mut(&id).unwrap();
-            (known.count, known.time) = (known.count + 1, time);
-            cache.s.push(id);
+        let hit = cache.hit(id, time);
+        hits += usize::from(hit);
+        served.push(hit);
+        if hit {
             continue;
         }
-        if let Some(expert) = (0..2).find(|&expert| take(&mut cache.gone[expert], id)) {
-            cache.regret(id, expert, rate.now, time);
-            continue;
-        }
-        let to_s = cache.s.len() < cache.s_most && cache.r.is_empty();
-        let to_room = !cache.full() && cache.r.len() < size - cache.s_most;
-        let new = !to_s && !to_room;
-        if new && cache.full() {
-            cache.evict();
-        }
-        let known = Known {
-            count: 1,
-            time,
-            demoted: false,
-            new,
-        };
-        cache.known.insert(id, known);
-        if to_s {
-            cache.s.push(id);
-        } else {
-            cache.r.push(id);
-        }
-        if new {
-            cache.shrink_s();
+        match (0..2).find(|&expert| take(&mut cache.gone[expert], id)) {
+            Some(expert) => cache.regret(id, expert, rate.now, time),
+            None => cache.miss(id, time),
         }
     }
     served

@@ -8,9 +8,10 @@ const MOST: f64 = 1.0;
 /// Periods without success after which the rate starts anew.
 const PATIENCE: u32 = 10;
 
-/// Rates and hit ratios are compared to three decimals.
+/// Rates and hit ratios are compared to three decimals. Printed, a value is rounded as in the authors' Python,
+/// where 0.5725 is a little above or below its name.
 fn thousandths(value: f64) -> f64 {
-    (value * 1000.0).round_ties_even() / 1000.0
+    format!("{value:.3}").parse().unwrap_or(value)
 }
 
 /// The rate, and what its last move brought.
