@@ -85,13 +85,18 @@ impl Choice {
         if size == 0 {
             return Err(Error::Size);
         }
+        (self.description.build)(&self.setup(input, size))
+    }
+
+    /// The input for building the policy.
+    pub(crate) fn setup<'a, 'p>(&'p self, input: &Input<'a>, size: u64) -> Setup<'a, 'p> {
         let most = input.objects().max(1);
-        (self.description.build)(&Setup {
+        Setup {
             input: input.clone(),
             size: size.min(u64::from(most)) as u32,
             description: self.description,
             values: &self.values,
-        })
+        }
     }
 }
 

@@ -157,7 +157,7 @@ proptest! {
             "s4-fifo:small={small},ghost={ghost},threshold={threshold},ghost-threshold={ghost_threshold},skip={skip}"
         );
         let settings = s4_fifo::Settings { small, ghost, threshold, ghost_threshold, skip };
-        prop_assert_eq!(hits(&choice, &ids, size), s4_fifo::s4_fifo(&ids, size, &settings), "{}", choice);
+        prop_assert_eq!(hits(&choice, &ids, size), s4_fifo::s4_fifo(&ids, &vec![1; ids.len()], size as u64, &settings), "{}", choice);
     }
 
     /// Request by request.
@@ -184,7 +184,7 @@ proptest! {
             "lhd:sample={sample},early={early},recent={recent},period={period},ages={ages}"
         );
         let settings = lhd::Settings { sample, early, recent, period, ages };
-        prop_assert_eq!(hits(&choice, &ids, size), lhd::lhd(&ids, size, &settings), "{}", choice);
+        prop_assert_eq!(hits(&choice, &ids, size), lhd::lhd(&ids, &vec![1; ids.len()], size as u64, &settings), "{}", choice);
     }
 }
 

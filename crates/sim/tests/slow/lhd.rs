@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy)]
 struct Tag {
     id: u32,
+    bytes: u64,
     time: usize,
     /// Ages at the last hit and at the one before.
     ages: [usize; 2],
@@ -144,7 +145,7 @@ impl Cache {
     fn density(&self, tag: &Tag) -> f32 {
         let age = self.model.age(self.time - tag.time);
         let raised = if tag.exempt { 1.0 } else { 0.0 };
-        self.model.density(self.model.class(tag), age) + raised
+        self.model.density(self.model.class(tag), age) / tag.bytes as f32 + raised
     }
 
     fn evict(&mut self, settings: &Settings) {
@@ -173,10 +174,38 @@ impl Cache {
         let tag = self.tags.swap_remove(places[first]);
         self.model.count(&tag, self.time, 1);
     }
+
+    /// Serves a hit, but for the exemption. Returns the place of the tag, as [`Cache::admit`] does.
+    fn hit(&mut self, place: usize) -> usize {
+        let tag = self.tags[place];
+        self.model.count(&tag, self.time, 0);
+        let age = self.model.age(self.time - tag.time);
+        self.tags[place] = Tag {
+            ages: [age, tag.ages[0]],
+            time: self.time,
+            exempt: false,
+            ..tag
+        };
+        place
+    }
+
+    fn admit(&mut self, id: u32, bytes: u64, room: u64, settings: &Settings) -> usize {
+        while self.tags.iter().map(|tag| tag.bytes).sum::<u64>() + bytes > room {
+            self.evict(settings);
+        }
+        self.tags.push(Tag {
+            id,
+            bytes,
+            time: self.time,
+            ages: [0, settings.ages],
+            exempt: false,
+        });
+        self.tags.len() - 1
+    }
 }
 
-/// Whether each request hits.
-pub fn lhd(ids: &[u32], size: usize, settings: &Settings) -> Vec<bool> {
+/// Whether each request hits. Request `i` is for `bytes[i]` bytes.
+pub fn lhd(ids: &[u32], bytes: &[u64], room: u64, settings: &Settings) -> Vec<bool> {
     let mut cache = Cache {
         tags: vec![],
         model: Model {
@@ -192,40 +221,26 @@ pub fn lhd(ids: &[u32], size: usize, settings: &Settings) -> Vec<bool> {
         recent: vec![u32::MAX; settings.recent],
         victims: 0.0,
     };
-    let exempt_most = (size as f64 * 0.01) as usize;
+    let exempt_most = (room as f64 * 0.01) as u64;
     let mut poor_ones = 0;
     let mut served = vec![];
-    for &id in ids {
+    for (&id, &bytes) in ids.iter().zip(bytes) {
         let found = cache.tags.iter().position(|tag| tag.id == id);
         served.push(found.is_some());
-        let place = if let Some(place) = found {
-            let tag = cache.tags[place];
-            cache.model.count(&tag, cache.time, 0);
-            let age = cache.model.age(cache.time - tag.time);
-            cache.tags[place].ages = [age, tag.ages[0]];
-            place
-        } else {
-            if cache.tags.len() == size {
-                cache.evict(settings);
+        if found.is_some() || bytes <= room {
+            let place = match found {
+                Some(place) => cache.hit(place),
+                None => cache.admit(id, bytes, room, settings),
+            };
+            let drawn = cache.random.up_to(31) == 0;
+            let exempt = cache.tags.iter().filter(|tag| tag.exempt);
+            let exempt: u64 = exempt.map(|tag| tag.bytes).sum();
+            cache.tags[place].exempt = drawn && exempt < exempt_most && cache.model.updates < 50;
+            let poor = !drawn && cache.density(&cache.tags[place]) < cache.victims;
+            if poor && found.is_none() && settings.recent > 0 {
+                cache.recent[poor_ones % settings.recent] = id;
+                poor_ones += 1;
             }
-            let ages = [0, settings.ages];
-            cache.tags.push(Tag {
-                id,
-                time: 0,
-                ages,
-                exempt: false,
-            });
-            cache.tags.len() - 1
-        };
-        cache.tags[place].time = cache.time;
-        cache.tags[place].exempt = false;
-        let drawn = cache.random.up_to(31) == 0;
-        let exempt = cache.tags.iter().filter(|tag| tag.exempt).count();
-        cache.tags[place].exempt = drawn && exempt < exempt_most && cache.model.updates < 50;
-        let poor = found.is_none() && !drawn && cache.density(&cache.tags[place]) < cache.victims;
-        if poor && settings.recent > 0 {
-            cache.recent[poor_ones % settings.recent] = id;
-            poor_ones += 1;
         }
         cache.time += 1;
         if cache.time.is_multiple_of(settings.period) {

@@ -1,5 +1,4 @@
-//! S4-FIFO by lists of objects with their hits.
-use super::take;
+//! S4-FIFO by lists of objects with their bytes and hits.
 use std::collections::HashMap;
 
 /// The five settings, as the policy's parameters of these names.
@@ -11,34 +10,48 @@ pub struct Settings {
     pub skip: f64,
 }
 
-#[derive(Default)]
-struct Cache {
-    small: Vec<u32>,
-    main: Vec<u32>,
-    ghost: Vec<u32>,
-    hits: HashMap<u32, u32>,
-    ghost_hits: HashMap<u32, u32>,
-    /// Every object that ever entered the small queue, in order.
-    entered: Vec<u32>,
+#[derive(Clone, Copy)]
+struct Object {
+    id: u32,
+    bytes: u64,
+    hits: u32,
 }
 
-impl Cache {
-    fn evict_small(&mut self, settings: &Settings, ghost_most: usize) {
+struct Cache<'a> {
+    settings: &'a Settings,
+    ghost_most: u64,
+    small: Vec<Object>,
+    main: Vec<Object>,
+    ghost: Vec<Object>,
+    /// Bytes that entered the small queue before each object's own, at its last time, and in all.
+    entered: HashMap<u32, u64>,
+    entered_all: u64,
+}
+
+fn used(list: &[Object]) -> u64 {
+    list.iter().map(|object| object.bytes).sum()
+}
+
+fn find(list: &mut [Object], id: u32) -> Option<&mut Object> {
+    list.iter_mut().find(|object| object.id == id)
+}
+
+impl Cache<'_> {
+    fn evict_small(&mut self) {
         while !self.small.is_empty() {
             let oldest = self.small.remove(0);
-            let hits = self.hits[&oldest];
-            if hits >= settings.threshold {
-                self.main.push(oldest);
-                self.hits.insert(oldest, 0);
+            if oldest.hits >= self.settings.threshold {
+                self.main.push(Object { hits: 0, ..oldest });
                 continue;
             }
-            if !self.ghost.contains(&oldest) && ghost_most > 0 {
-                if self.ghost.len() == ghost_most {
+            if let Some(ghost) = find(&mut self.ghost, oldest.id) {
+                ghost.hits = oldest.hits;
+            } else if oldest.bytes <= self.ghost_most {
+                while used(&self.ghost) + oldest.bytes > self.ghost_most {
                     self.ghost.remove(0);
                 }
                 self.ghost.push(oldest);
             }
-            self.ghost_hits.insert(oldest, hits);
             return;
         }
     }
@@ -46,68 +59,83 @@ impl Cache {
     fn evict_main(&mut self) {
         while !self.main.is_empty() {
             let oldest = self.main.remove(0);
-            match self.hits[&oldest].min(3) {
+            match oldest.hits.min(3) {
                 0 => return,
-                hits => {
-                    self.main.push(oldest);
-                    self.hits.insert(oldest, hits - 1);
-                }
+                hits => self.main.push(Object {
+                    hits: hits - 1,
+                    ..oldest
+                }),
             }
         }
     }
 
     /// A request finds a ghost below its threshold, or ends it. Returns whether it ended it.
-    fn meet_ghost(&mut self, id: u32, settings: &Settings) -> bool {
-        if !self.ghost.contains(&id) {
+    fn meet_ghost(&mut self, id: u32) -> bool {
+        let Some(ghost) = find(&mut self.ghost, id) else {
+            return false;
+        };
+        if ghost.hits < self.settings.ghost_threshold {
+            ghost.hits += 1;
             return false;
         }
-        if self.ghost_hits[&id] >= settings.ghost_threshold {
-            return take(&mut self.ghost, id);
-        }
-        *self.ghost_hits.get_mut(&id).unwrap() += 1;
-        false
+        self.ghost.retain(|ghost| ghost.id != id);
+        true
+    }
+
+    fn enter(&mut self, object: Object) {
+        self.small.push(object);
+        self.entered_all += object.bytes;
+        self.entered.insert(object.id, self.entered_all);
     }
 }
 
-/// Whether each request hits.
-pub fn s4_fifo(ids: &[u32], size: usize, settings: &Settings) -> Vec<bool> {
-    let small_most = (size as f64 * settings.small) as usize;
-    let main_most = size - small_most;
-    let ghost_most = (size as f64 * settings.ghost) as usize;
-    let skip = (settings.skip * small_most as f64) as usize;
-    let mut cache = Cache::default();
+/// Whether each request hits. Request `i` is for `bytes[i]` bytes.
+pub fn s4_fifo(ids: &[u32], bytes: &[u64], room: u64, settings: &Settings) -> Vec<bool> {
+    let small_most = (room as f64 * settings.small) as u64;
+    let largest = if small_most == 0 { room } else { small_most };
+    let skip = (settings.skip * small_most as f64) as u64;
+    let mut cache = Cache {
+        settings,
+        ghost_most: (room as f64 * settings.ghost) as u64,
+        small: vec![],
+        main: vec![],
+        ghost: vec![],
+        entered: HashMap::new(),
+        entered_all: 0,
+    };
     let mut evicted = false;
     let mut served = vec![];
-    for &id in ids {
-        if cache.small.contains(&id) {
-            let when = cache.entered.iter().rposition(|&other| other == id);
-            if cache.entered.len() - 1 - when.unwrap() >= skip {
-                *cache.hits.get_mut(&id).unwrap() += 1;
+    for (&id, &bytes) in ids.iter().zip(bytes) {
+        if let Some(object) = find(&mut cache.small, id) {
+            if cache.entered_all - cache.entered[&id] >= skip {
+                object.hits += 1;
             }
             served.push(true);
             continue;
         }
-        let known = cache.meet_ghost(id, settings);
-        if cache.main.contains(&id) {
-            *cache.hits.get_mut(&id).unwrap() += 1;
+        let known = cache.meet_ghost(id);
+        if let Some(object) = find(&mut cache.main, id) {
+            object.hits += 1;
             served.push(true);
             continue;
         }
         served.push(false);
-        while cache.small.len() + cache.main.len() == size {
+        if bytes > largest {
+            continue;
+        }
+        while used(&cache.small) + used(&cache.main) + bytes > room {
             evicted = true;
-            if cache.main.len() > main_most || cache.small.is_empty() {
+            if used(&cache.main) > room - small_most || cache.small.is_empty() {
                 cache.evict_main();
             } else {
-                cache.evict_small(settings, ghost_most);
+                cache.evict_small();
             }
         }
-        cache.hits.insert(id, 0);
-        if known || !evicted && cache.small.len() >= small_most {
-            cache.main.push(id);
+        let object = Object { id, bytes, hits: 0 };
+        if known || !evicted && used(&cache.small) >= small_most {
+            cache.main.push(object);
         } else {
-            cache.small.push(id);
-            cache.entered.push(id);
+            cache.enter(object);
         }
     }
     served

@@ -12,7 +12,7 @@
 use crate::structures::chunked_deques::ChunkedDeques;
 use crate::structures::huge_pages::{prefetch, zeroed};
 use crate::structures::lazy_queue::LazyQueue;
-use crate::{Description, Parameter, Policy, Setup};
+use crate::{Description, Error, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
     name: "s4-fifo",
@@ -45,13 +45,7 @@ pub const POLICY: Description = Description {
         },
     ],
     build: |setup| {
-        let settings = Settings {
-            small: setup.value_in("small", 0.0..=1.0)?,
-            ghost: setup.value_in("ghost", 0.0..=1000.0)?,
-            threshold: setup.value_in("threshold", 1..=HITS)?,
-            ghost_threshold: setup.value_in("ghost-threshold", 0..=HITS)?,
-            skip: setup.value_in("skip", 0.0..=1.0)?,
-        };
+        let settings = Settings::of(setup)?;
         // Where every ghost counts, no resident object has a ghost: the two are compiled separately.
         match settings.ghost_threshold {
             0 => Ok(Box::new(S4Fifo::<false>::new(setup, &settings))),
@@ -61,12 +55,24 @@ pub const POLICY: Description = Description {
 };
 
 /// The parameters, as the user wrote them.
-struct Settings {
-    small: f64,
-    ghost: f64,
-    threshold: u32,
-    ghost_threshold: u32,
-    skip: f64,
+pub(crate) struct Settings {
+    pub small: f64,
+    pub ghost: f64,
+    pub threshold: u32,
+    pub ghost_threshold: u32,
+    pub skip: f64,
+}
+
+impl Settings {
+    pub fn of(setup: &Setup) -> Result<Settings, Error> {
+        Ok(Settings {
+            small: setup.value_in("small", 0.0..=1.0)?,
+            ghost: setup.value_in("ghost", 0.0..=1000.0)?,
+            threshold: setup.value_in("threshold", 1..=HITS)?,
+            ghost_threshold: setup.value_in("ghost-threshold", 0..=HITS)?,
+            skip: setup.value_in("skip", 0.0..=1.0)?,
+        })
+    }
 }
 
 /// An object's word: its queue, whether it has a ghost, the ghost's hits, and its own hits. 0: not known.
@@ -76,7 +82,7 @@ const GHOST: u32 = 1 << 29;
 const GHOST_SHIFT: u32 = 2;
 const GHOST_HITS: u32 = HITS << GHOST_SHIFT;
 /// Hits are counted up to here.
-const HITS: u32 = 3;
+pub(crate) const HITS: u32 = 3;
 
 /// The queues of objects in the cache.
 const SMALL_QUEUE: usize = 0;

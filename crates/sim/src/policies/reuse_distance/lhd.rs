@@ -10,7 +10,7 @@
 //! samples 8. Every object has size 1 here and belongs to one application.
 use super::hit_density::HitDensity;
 use crate::structures::huge_pages::{prefetch, zeroed};
-use crate::{Description, Parameter, Policy, Setup};
+use crate::{Description, Error, Parameter, Policy, Setup};
 use random::Pcg64;
 
 pub const POLICY: Description = Description {
@@ -52,17 +52,17 @@ pub const POLICY: Description = Description {
 };
 
 /// The parameters, as the user wrote them.
-struct Settings {
-    sample: usize,
-    early: usize,
-    recent: usize,
-    period: u32,
-    ages: usize,
-    seed: u32,
+pub(crate) struct Settings {
+    pub sample: usize,
+    pub early: usize,
+    pub recent: usize,
+    pub period: u32,
+    pub ages: usize,
+    pub seed: u32,
 }
 
 impl Settings {
-    fn of(setup: &Setup) -> Result<Settings, crate::Error> {
+    pub fn of(setup: &Setup) -> Result<Settings, Error> {
         Ok(Settings {
             sample: setup.value_in("sample", 1..=1024)?,
             early: setup.value_in("early", 1..=1024)?,
@@ -75,19 +75,19 @@ impl Settings {
 }
 
 /// The first periods, in which the sample is `early` and objects are exempt.
-const EARLY: u32 = 50;
+pub(crate) const EARLY: u32 = 50;
 
 /// One request in as many makes its object exempt.
-const EXEMPT_ONE_IN: u32 = 32;
+pub(crate) const EXEMPT_ONE_IN: u32 = 32;
 
 /// The share of the size that may be exempt.
-const EXEMPT_MOST: f64 = 0.01;
+pub(crate) const EXEMPT_MOST: f64 = 0.01;
 
 /// What an exempt object's density is raised by: above all others.
-const EXEMPT: f32 = 1.0;
+pub(crate) const EXEMPT: f32 = 1.0;
 
 /// The share of the earlier victims in the mean of the victims' densities.
-const SMOOTH: f32 = 0.9;
+pub(crate) const SMOOTH: f32 = 0.9;
 
 /// The place of an object that is not in the cache.
 const NOWHERE: u32 = 0;
