@@ -1,5 +1,5 @@
 //! LHD with sizes: the density of an object is that of its class and age, by its bytes.
-use super::SizedPolicy;
+use super::requests::SizedPolicy;
 use crate::policies::reuse_distance::hit_density::HitDensity;
 use crate::policies::reuse_distance::lhd::{
     Settings, EARLY, EXEMPT, EXEMPT_MOST, EXEMPT_ONE_IN, SMOOTH,

@@ -1,5 +1,5 @@
 //! FIFO and LRU with sizes: one list, which a hit leaves as it is or renews.
-use super::SizedPolicy;
+use super::requests::SizedPolicy;
 use crate::structures::huge_pages::zeroed;
 use crate::structures::linked_lists::LinkedLists;
 

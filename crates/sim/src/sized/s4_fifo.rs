@@ -1,6 +1,6 @@
 //! S4-FIFO with sizes: shares are of bytes. As in the authors' program, an object that is larger than the small
 //! queue is not admitted.
-use super::SizedPolicy;
+use super::requests::SizedPolicy;
 use crate::policies::multi_queue::s4_fifo::{Settings, HITS};
 use crate::structures::chunked_deques::ChunkedDeques;
 use crate::structures::huge_pages::zeroed;

@@ -2,8 +2,8 @@
 //!
 //! This is the paper's data plane, as the authors' simulator has it (the branch `s4-fifo` of their
 //! libCacheSim, with its defaults). Their control plane is not here: after the first fifth of a trace a
-//! trained model chooses one of 18 settings, and that model is not published. The paper's offline variant,
-//! the best of 168 settings for each trace, is a sweep over this policy's parameters.
+//! trained model chooses one of 18 settings. The paper's model is not public; libCacheSim has smaller ones.
+//! The paper's offline variant, the best of 168 settings for each trace, is a sweep over the parameters here.
 //!
 //! The paper leaves open what a ghost's hits are. The authors' program, and so this one, starts a ghost with
 //! the hits that its object had in the small queue, and adds a hit for each request that finds the ghost
@@ -16,7 +16,7 @@ use crate::{Description, Error, Parameter, Policy, Setup};
 
 pub const POLICY: Description = Description {
     name: "s4-fifo",
-    paper: "H. Xia, W. Nixon, B. D. Marthen, P. Bhandari, J. Yang, Learning-Augmented Heuristics: Simple, yet Smart, Robust and Interpretable Cache Eviction, OSDI 2026: its queues; the parameters are for the user to choose, since the trained model that chooses them is not published",
+    paper: "H. Xia, W. Nixon, B. D. Marthen, P. Bhandari, J. Yang, Learning-Augmented Heuristics: Simple, yet Smart, Robust and Interpretable Cache Eviction, OSDI 2026: its queues; the user chooses the parameters, since the paper's trained model, which chooses them, is not public",
     parameters: &[
         Parameter {
             name: "small",

@@ -1,16 +1,17 @@
 //! `hotset sim bytes`
+mod show;
+
 use super::args::{choices, sizes, ShowArgs, Sizes};
-use crate::shell::{document, out, outln, usage};
+use crate::shell::usage;
 use crate::trace::read_args::ReadArgs;
 use crate::trace::reading;
 use anyhow::{Context, Result};
 use clap::Args;
 use names::shown;
 use progress::{Delayed, Unit};
-use serde_json::json;
-use sim::sized::{sweep, SizedInput, SizedRow};
+use sim::sized::{sweep, SizedInput};
 use sim::sweep::jobs;
-use sim::sweep::results::{quoted, TraceId};
+use sim::sweep::results::TraceId;
 use sim::sweep::size::Size;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,7 +75,7 @@ pub fn run(args: &BytesArgs) -> Result<ExitCode> {
     let rows = rows.map_err(|error| usage!("--policy: {error}"))?;
     drop(late);
     let id = TraceId::of(&name, input.input()).without(&trace.skipped);
-    print(&args.show, &id, footprint, &rows)?;
+    show::rows(&args.show, &id, footprint, &rows)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,58 +91,4 @@ fn rooms(sizes: &[Size], footprint: u64) -> Result<Vec<u64>> {
     }
     };
     sizes.iter().map(room).collect()
-}
-
-fn print(show: &ShowArgs, trace: &TraceId, footprint: u64, rows: &[SizedRow]) -> Result<()> {
-    if show.json {
-        let whole = json!({"trace": trace, "footprint_bytes": footprint, "rows": rows});
-        return outln!("{}", document("sim.bytes", 1, &whole)?);
-    }
-    if show.csv {
-        outln!(
-            "trace,policy,size_bytes,requests,misses,miss_ratio,bytes,bytes_missed,byte_miss_ratio"
-        )?;
-        for row in rows {
-            out!(
-                "{},{},{},{},{},{:.6},{},{},{:.6}\n",
-                quoted(&trace.name),
-                quoted(&row.policy),
-                row.size_bytes,
-                row.requests,
-                row.misses,
-                row.miss_ratio,
-                row.bytes,
-                row.bytes_missed,
-                row.byte_miss_ratio
-            )?;
-        }
-        return Ok(());
-    }
-    outln!(
-        "{}: {} requests, {} objects of {footprint} bytes; sizes in bytes",
-        trace.name,
-        trace.requests,
-        trace.objects
-    )?;
-    let wide = rows.iter().map(|row| row.policy.len()).max().unwrap_or(0);
-    let wide = wide.max("policy".len());
-    outln!(
-        "{:wide$}  {:>14}  {:>12}  {:>10}  {:>15}",
-        "policy",
-        "size",
-        "misses",
-        "miss ratio",
-        "byte miss ratio"
-    )?;
-    for row in rows {
-        outln!(
-            "{:wide$}  {:>14}  {:>12}  {:>10.6}  {:>15.6}",
-            row.policy,
-            row.size_bytes,
-            row.misses,
-            row.miss_ratio,
-            row.byte_miss_ratio
-        )?;
-    }
-    Ok(())
 }
