@@ -47,7 +47,7 @@ pub enum Command {
     /// Simulate policies on objects of different sizes: miss ratios of requests and of bytes
     #[command(after_help = "Examples:\n  \
         hotset sim bytes cloudPhysicsIO.oracleGeneral.bin.zst --size 1G\n  \
-        hotset sim bytes t.csv --policy lru,s4-fifo:small=0.3 --size 1%,10% --csv")]
+        hotset sim bytes sized.csv --policy lru,s4-fifo:small=0.3 --size 10%,50% --csv")]
     Bytes(bytes::BytesArgs),
     /// Merge the parts of a sweep
     #[command(after_help = "Example:\n  hotset sim merge part1.json part2.json --plot all.svg")]
