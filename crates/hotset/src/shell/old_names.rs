@@ -41,6 +41,7 @@ const JOBS: &[&str] = &[
     "sim sweep",
     "sim compare",
     "sim curve",
+    "sim bytes",
 ];
 
 const COUNT: &[&str] = &[
@@ -53,6 +54,7 @@ const COUNT: &[&str] = &[
     "sim sweep",
     "sim compare",
     "sim curve",
+    "sim bytes",
 ];
 
 const PLOT: &[&str] = &[

@@ -11,6 +11,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("WebSearch1.spc", "hotset -q trace generate zipf --count 5e3 --objects 1e3 WebSearch1.spc"),
     ("Financial1.spc", "hotset -q trace generate zipf --count 5e3 --objects 1e3 Financial1.spc"),
     ("big.csv", "hotset -q trace generate zipf --count 5e3 --objects 1e3 big.csv"),
+    ("sized.csv", "printf 'key,size\\na,1000\\nb,3000\\na,1000\\nc,500\\nb,3000\\n' > sized.csv"),
     ("requests.csv", "printf 'block,time\\n7,0\\n8,1\\n7,2\\n9,3\\n' > requests.csv"),
     ("recorded.csv.zst", "hotset -q trace generate zipf --count 5e3 --objects 1e3 recorded.csv.zst"),
     ("traces/*.csv.zst", "mkdir -p traces && cp $ROOT/fixtures/closed-loop/demand/burst_s1.csv.zst traces"),
