@@ -67,11 +67,16 @@ pub fn compose(story: &Story, remedies: &[Remedy], page_size: u64) -> Result<Com
 
 const COMMON: &str = "kernel = \"vanilla\"\nlru = \"mglru\"\n";
 
+/// The last moment before the culprit began to grow, or the calm before.
 fn calm(story: &Story) -> Option<&Point> {
-    let away = |point: &&Point| (point.unix_s - story.growth.calm_s).abs();
-    { story.points.iter() }
-        .filter(|point| point.memory.total > 0)
-        .min_by(|a, b| away(a).total_cmp(&away(b)))
+    let culprit = story.verdict.culprit.as_ref();
+    let at_s = culprit.map_or(story.growth.calm_s, |taker| {
+        taker.since_s.max(story.growth.calm_s)
+    });
+    let known = || story.points.iter().filter(|point| point.memory.total > 0);
+    known()
+        .rfind(|point| point.unix_s <= at_s)
+        .or(known().next())
 }
 
 /// The guest, and what it is made from.

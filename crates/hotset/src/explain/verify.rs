@@ -14,8 +14,10 @@ use names::shown;
 use protocol::record::{Outcome, Trial};
 use serde::Serialize;
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::Path;
+
+/// Letters of a change's name in the table.
+const NAME: usize = 33;
 
 /// What came.
 #[derive(Serialize)]
@@ -68,7 +70,7 @@ pub fn run(
         resume: false,
         force: false,
         keep_going: true,
-        quiet: !std::io::stderr().is_terminal(),
+        quiet: false,
         command,
     };
     let (usual, _) = estimate(&experiment, options.jobs);
@@ -121,7 +123,7 @@ fn compare(
             Answer::CannotTell => None,
             answer => Some(shorter == (answer == Answer::Helps)),
         };
-        let name: String = remedy.name.chars().take(33).collect();
+        let name = cut(&remedy.name);
         changes.push(Came {
             change: *change,
             said: remedy.answer,
@@ -147,6 +149,14 @@ fn compare(
         of_all,
         changes,
     })
+}
+
+/// A name that fits its column.
+fn cut(name: &str) -> String {
+    match name.chars().count() > NAME {
+        true => name.chars().take(NAME - 1).chain(['…']).collect(),
+        false => name.into(),
+    }
 }
 
 /// Seconds after the calm in which everything stood still, or something did.
