@@ -28,6 +28,7 @@ const OUTPUT: &[&str] = &[
     "kernel package",
     "metrics",
     "support",
+    "sim campaign",
 ];
 
 const JOBS: &[&str] = &[
@@ -41,6 +42,7 @@ const JOBS: &[&str] = &[
     "sim sweep",
     "sim compare",
     "sim curve",
+    "sim campaign",
 ];
 
 const COUNT: &[&str] = &[

@@ -4,6 +4,7 @@ use clap::Subcommand;
 use std::process::ExitCode;
 
 mod args;
+mod campaign;
 mod curve;
 mod merge;
 mod outputs;
@@ -46,6 +47,9 @@ pub enum Command {
     /// Merge the parts of a sweep
     #[command(after_help = "Example:\n  hotset sim merge part1.json part2.json --plot all.svg")]
     Merge(merge::MergeArgs),
+    /// Run many policies and sizes on thousands of traces, here or on a cluster
+    #[command(subcommand)]
+    Campaign(campaign::Command),
     /// Compare the models of Linux with the misses of real kernels in a lab run with `access` workers
     #[command(after_help = "Examples:\n  \
         hotset lab run model-held --output held\n  \
@@ -67,6 +71,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Compare(args) => sweep::compare(&args),
         Command::Curve(args) => curve::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Campaign(command) => campaign::run(command),
         Command::Validate(args) => validate::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     }

@@ -1,0 +1,4 @@
+//! `hotset sim campaign` as a user runs it, with tasks as processes of this machine.
+mod bed;
+mod goes_on;
+mod results;
