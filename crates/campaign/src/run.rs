@@ -85,14 +85,15 @@ fn failed(folder: &Folder, task: usize) -> Option<String> {
 
 /// Why a task without an error of its own has no result.
 fn unexplained(folder: &Folder, task: usize) -> String {
+    let logs = folder.engine();
+    let logs = names::shown(&logs);
     match folder.attempt(task) {
-        None => "never began: the engine ended before; run the campaign again".into(),
+        None => format!("never began: the engine ended before; logs are in {logs}"),
         Some(attempt) => format!(
-            "was ended twice, on {} with {} of memory and {}; it needs more, or was killed: its log is in {}",
+            "was ended twice, on {} with {} of memory and {}; it needs more, or was killed; logs are in {logs}",
             attempt.host,
             format_bytes(attempt.memory_limit as f64),
             duration(attempt.seconds_limit),
-            names::shown(&folder.engine()),
         ),
     }
 }
@@ -119,7 +120,8 @@ fn batches(
     }
     let mut batches = Vec::new();
     for (limits, numbers) in kinds {
-        let elements = elements(folder, &numbers, bundle);
+        let predicted = |number: usize| folder.plan.tasks[number].seconds();
+        let elements = elements(&numbers, &predicted, bundle);
         for elements in elements.chunks(longest) {
             batches.push(Batch {
                 name: format!("{}-{attempt}-{}", prefix(folder), batches.len() + 1),
@@ -134,11 +136,11 @@ fn batches(
 
 /// Tasks bundled up to about so many predicted seconds: an engine takes longer to start a process than many a task
 /// takes.
-fn elements(folder: &Folder, numbers: &[usize], seconds: f64) -> Vec<Vec<usize>> {
+fn elements(numbers: &[usize], predicted: &dyn Fn(usize) -> f64, seconds: f64) -> Vec<Vec<usize>> {
     let mut elements: Vec<Vec<usize>> = Vec::new();
     let mut left = 0.0;
     for &number in numbers {
-        let predicted = folder.plan.tasks[number].seconds();
+        let predicted = predicted(number);
         match elements.last_mut() {
             Some(last) if predicted <= left => {
                 last.push(number);
@@ -151,4 +153,18 @@ fn elements(folder: &Folder, numbers: &[usize], seconds: f64) -> Vec<Vec<usize>>
         }
     }
     elements
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements;
+
+    #[test]
+    fn short_tasks_share_an_element_and_long_ones_do_not() {
+        let predicted = |number: usize| [0.4, 0.4, 0.4, 5.0, 0.1, 0.9][number];
+        let found = elements(&[0, 1, 2, 3, 4, 5], &predicted, 1.0);
+        assert_eq!(found, [vec![0, 1], vec![2], vec![3], vec![4, 5]]);
+        let alone = elements(&[0, 2, 5], &predicted, 0.0);
+        assert_eq!(alone, [vec![0], vec![2], vec![5]]);
+    }
 }

@@ -19,7 +19,11 @@ pub(super) fn output(command: &mut Command, engine: &str) -> Result<String> {
         .map_err(|error| missing(&error, &name, engine))?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        bail!("{name}: {}", said.trim());
+        // Lines before the last are details.
+        bail!(
+            "{name}: {}",
+            said.trim().lines().next_back().unwrap_or_default()
+        );
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
@@ -64,18 +68,18 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Asks an engine every `period` until nothing is left, and calls `watch` meanwhile.
 ///
 /// # Errors
-/// As `watch`, or the engine gives no answer for two minutes.
+/// As `watch`, or the engine gives no first answer, or none for two minutes.
 pub(super) fn until_none(
     period: Duration,
     watch: &dyn Fn() -> Result<()>,
     left: &dyn Fn() -> Result<bool>,
 ) -> Result<()> {
-    let mut answered = Instant::now();
+    let mut answered: Option<Instant> = None;
     loop {
         match left() {
             Ok(false) => return Ok(()),
-            Ok(true) => answered = Instant::now(),
-            Err(error) if error.is::<crate::Refused>() || answered.elapsed() > PATIENCE => {
+            Ok(true) => answered = Some(Instant::now()),
+            Err(error) if answered.is_none_or(|when| when.elapsed() > PATIENCE) => {
                 return Err(error)
             }
             Err(_) => {}

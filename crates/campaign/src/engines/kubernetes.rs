@@ -29,10 +29,10 @@ impl Engine for Kubernetes {
     }
 
     fn earlier(&self, folder: &Folder, watch: &dyn Fn() -> Result<()>) -> Result<()> {
-        // Without kubectl nothing was submitted from here, and `run` still writes the Jobs.
+        // Without a cluster there is nothing to wait for, and `run` still writes the Jobs.
         match self.left(folder) {
-            Err(error) if error.is::<crate::Refused>() => Ok(()),
-            _ => until_none(PERIOD, watch, &|| self.left(folder)),
+            Ok(true) => until_none(PERIOD, watch, &|| self.left(folder)),
+            _ => Ok(()),
         }
     }
 
@@ -58,7 +58,7 @@ impl Engine for Kubernetes {
             // A Job that has ended keeps its name.
             let delete = ["delete", "job", &batch.name, "--ignore-not-found"];
             output(self.kubectl().args(delete), NAME)
-                .with_context(|| format!("the Job is in {}", shown(file)))?;
+                .with_context(|| format!("{} is written, and not applied", shown(file)))?;
             output(self.kubectl().arg("apply").arg("-f").arg(file), NAME)?;
         }
         until_none(PERIOD, watch, &|| self.left(folder))

@@ -24,7 +24,7 @@ struct Waiting<'a> {
 }
 
 /// How often processes are looked at.
-const PERIOD: Duration = Duration::from_millis(5);
+const PERIOD: Duration = Duration::from_millis(1);
 
 impl Engine for Local {
     fn name(&self) -> &'static str {

@@ -113,3 +113,57 @@ pub(super) fn job(
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Limits;
+
+    #[test]
+    fn a_volume_has_a_claim_and_an_absolute_path() {
+        let volume: Volume = "traces:/data".parse().unwrap();
+        assert_eq!((&*volume.claim, &*volume.path), ("traces", "/data"));
+        for wrong in ["traces", "traces:data", ":/data"] {
+            assert!(wrong.parse::<Volume>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_job_has_an_index_for_each_element_and_the_limits_of_its_tasks() {
+        let batch = Batch {
+            name: "hotset-0-1-1".into(),
+            attempt: 1,
+            limits: Limits {
+                memory: 128 << 20,
+                seconds: 60,
+            },
+            elements: vec![vec![0, 1], vec![2]],
+        };
+        let pod = Pod {
+            image: "registry.example/hotset".into(),
+            parallelism: 16,
+            volumes: vec!["traces:/data".parse().unwrap()],
+            user: 7,
+            group: 8,
+        };
+        let found = job(&batch, &pod, "hotset-0", vec!["sim".into()], 99);
+        let spec = &found["spec"];
+        assert_eq!(
+            (&spec["completions"], &spec["parallelism"]),
+            (&2.into(), &2.into())
+        );
+        let pod = &spec["template"]["spec"];
+        assert_eq!(pod["activeDeadlineSeconds"], 99);
+        let container = &pod["containers"][0];
+        // More than the task's own limit, which leaves a word.
+        assert_eq!(container["resources"]["limits"]["memory"], "192Mi");
+        assert_eq!(
+            container["command"],
+            json!(["hotset", "sim", "--line", "$(ELEMENT)"])
+        );
+        assert_eq!(
+            pod["volumes"][0]["name"],
+            container["volumeMounts"][0]["name"]
+        );
+    }
+}

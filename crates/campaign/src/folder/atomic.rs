@@ -15,12 +15,30 @@ const PARTIAL: &str = ".partial";
 /// # Errors
 /// The file system refuses; the error names the file.
 pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    whole(path, true, fill)
+}
+
+/// As [`write`], of a file that a crash of the machine may lose: the disk is not waited for.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_soon(path: &Path, bytes: &[u8]) -> Result<()> {
+    whole(path, false, |to| to.write_all(bytes))
+}
+
+fn whole(
+    path: &Path,
+    now: bool,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let partial = partial_name(path);
     let written = File::create_new(&partial).and_then(|file| {
         let mut to = BufWriter::new(file);
         fill(&mut to)?;
         let file = to.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
+        if now {
+            file.sync_all()?;
+        }
         fs::rename(&partial, path)
     });
     written.map_err(|error| {

@@ -29,8 +29,12 @@ pub struct Ended {
     pub peak_memory: u64,
 }
 
-/// The name of this machine.
+/// The name of this machine: as Slurm knows it, else as the kernel does.
 pub fn host() -> String {
-    let about = rustix::system::uname();
-    about.nodename().to_string_lossy().replace(['/', '\0'], "-")
+    let name = std::env::var("SLURMD_NODENAME").ok();
+    let name = name.unwrap_or_else(|| {
+        let about = rustix::system::uname();
+        about.nodename().to_string_lossy().into_owned()
+    });
+    name.replace(['/', '\0'], "-")
 }

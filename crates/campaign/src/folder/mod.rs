@@ -12,6 +12,6 @@ mod atomic;
 mod attempt;
 mod place;
 
-pub use atomic::{remove_leftovers, write};
+pub use atomic::{remove_leftovers, write, write_soon};
 pub use attempt::{host, Attempt, Ended};
 pub use place::Folder;

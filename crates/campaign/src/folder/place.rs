@@ -1,5 +1,5 @@
 //! The folder of a campaign: where its files are, and the frozen plan.
-use super::{write, Attempt};
+use super::{write, write_soon, Attempt};
 use crate::error::refused;
 use crate::file::Definition;
 use crate::plan::{Plan, SCHEMA};
@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The folders in a campaign's folder.
+const FOLDERS: [&str; 3] = ["tasks", "attempts", "engine"];
 
 /// A campaign's folder with its plan.
 pub struct Folder {
@@ -70,8 +73,7 @@ impl Folder {
             folder.prepare()?;
             return Ok(folder);
         }
-        let filled = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if filled {
+        if holds_others(path) {
             return Err(refused!(
                 "{}: the folder has other files; name an empty folder, or one that does not exist",
                 shown(path)
@@ -94,7 +96,7 @@ impl Folder {
     }
 
     fn prepare(&self) -> Result<()> {
-        for below in ["tasks", "attempts", "engine"] {
+        for below in FOLDERS {
             let path = self.path.join(below);
             let created = fs::create_dir_all(&path);
             created.map_err(|error| anyhow!("{}: {}", shown(&path), io_error(&error)))?;
@@ -163,7 +165,7 @@ impl Folder {
     /// The file cannot be written.
     pub fn record(&self, attempt: &Attempt) -> Result<()> {
         let text = serde_json::to_vec(attempt)?;
-        write(&self.attempt_of(attempt.task), |to| to.write_all(&text))
+        write_soon(&self.attempt_of(attempt.task), &text)
     }
 
     /// The last attempt at a task. None where there was none, or where its record is damaged.
@@ -185,6 +187,17 @@ impl Folder {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a folder has files that no campaign has. A run that was killed while it planned leaves some of its own.
+fn holds_others(path: &Path) -> bool {
+    let own = |name: &str| {
+        FOLDERS.contains(&name) || name.starts_with("plan.json") || name.starts_with("plan.sha256")
+    };
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    entries
+        .into_iter()
+        .any(|entry| !entry.file_name().to_str().is_some_and(own))
 }
 
 fn hash(bytes: &[u8]) -> String {

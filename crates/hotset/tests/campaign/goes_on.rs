@@ -97,7 +97,7 @@ fn a_trace_that_changed_fails_by_its_name_and_the_others_are_merged() {
     assert!(bytes(dir, "whole") == bytes(dir, "out"));
 }
 
-/// 40 MB of requests in too little memory, then in four times as much: once enough, once not.
+/// 80 MB of requests in too little memory, then in four times as much: once enough, once not.
 #[test]
 fn a_task_without_memory_is_tried_once_more_with_more() {
     let dir = folder();
@@ -105,7 +105,7 @@ fn a_task_without_memory_is_tried_once_more_with_more() {
     let file = |memory: &str| {
         format!(
             "policies = [\"fifo\"]\nsizes = [\"1%\"]\n[[traces]]\ngenerate = \"uniform,objects=1e3\"\n\
-            count = 10e6\n[tasks]\nmemory = \"{memory}\"\n"
+            count = 20e6\n[tasks]\nmemory = \"{memory}\"\n"
         )
     };
     fs::write(dir.join("enough.toml"), file("8M")).unwrap();

@@ -1,6 +1,6 @@
 //! `hotset sim campaign report`
 use super::page;
-use crate::shell::{document, out, outln, page, usage, Force};
+use crate::shell::{document, outln, page, usage, Force};
 use anyhow::Result;
 use campaign::study::{self, Reduction, Study, YARDSTICKS};
 use campaign::Folder;
@@ -78,45 +78,33 @@ fn print(study: &Study) -> Result<()> {
 }
 
 fn at_size(study: &Study, size: &str, policy: usize) -> Result<()> {
-    let shown: Vec<&str> = YARDSTICKS
-        .into_iter()
-        .filter(|name| study.policies.iter().any(|had| had == name))
-        .collect();
-    out!("{:policy$}", format!("size {size}"))?;
+    let there = |name: &&str| study.policies.iter().any(|had| had == name);
+    let shown: Vec<&str> = YARDSTICKS.into_iter().filter(there).collect();
+    let mut head = format!("{:policy$}", format!("size {size}"));
+    let mut columns = format!("{:policy$}", "policy");
     for against in &shown {
         let title = format!("against {against}");
-        out!("  {title:^width$}", width = 5 * WIDE)?;
+        head += &format!("  {title:^width$}", width = 5 * WIDE);
+        let names = ["P10", "P50", "P90", "mean", "worst"];
+        let names: String = names.iter().map(|name| format!("{name:>WIDE$}")).collect();
+        columns += &format!("  {names}");
     }
-    outln!()?;
-    out!("{:policy$}", "policy")?;
-    for _ in &shown {
-        out!(
-            "  {:>WIDE$}{:>WIDE$}{:>WIDE$}{:>WIDE$}{:>WIDE$}",
-            "P10",
-            "P50",
-            "P90",
-            "mean",
-            "worst"
-        )?;
-    }
-    outln!("{:>WIDE$}", "wins")?;
+    outln!("{}", head.trim_end())?;
+    outln!("{columns}{:>WIDE$}", "wins")?;
     for name in &study.policies {
-        out!("{name:policy$}")?;
+        let mut line = format!("{name:policy$}");
         for against in &shown {
-            let found = study
-                .reductions
-                .iter()
-                .find(|one| one.against == *against && one.size == size && one.policy == *name);
-            out!("  {}", found.map_or_else(|| " ".repeat(5 * WIDE), numbers))?;
+            let mut all = study.reductions.iter();
+            let found =
+                all.find(|one| one.against == *against && one.size == size && one.policy == *name);
+            let found = found.map_or_else(|| " ".repeat(5 * WIDE), numbers);
+            line += &format!("  {found}");
         }
-        let wins = study
-            .wins
-            .iter()
-            .find(|one| one.size == size && one.policy == *name);
-        outln!(
-            "{:>WIDE$}",
-            wins.map_or(String::new(), |wins| wins.traces.to_string())
-        )?;
+        let mut all = study.wins.iter();
+        let wins = all.find(|one| one.size == size && one.policy == *name);
+        let wins = wins.map_or(String::new(), |wins| wins.traces.to_string());
+        line += &format!("{wins:>WIDE$}");
+        outln!("{}", line.trim_end())?;
     }
     for against in &shown {
         let all = study
