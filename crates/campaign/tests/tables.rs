@@ -33,8 +33,8 @@ fn rows_of_several_groups_come_back_in_order() {
     assert_eq!(table.about("key"), Some("value"));
     assert_eq!(table.about("other"), None);
     assert!(Row::of(&mut table).unwrap() == rows);
-    // 96 bits of text and 7 numbers a row would be 88 bytes; names that repeat are written once.
-    assert!(written.len() < 5000 * 50, "{} bytes", written.len());
+    // Text and numbers of a row are 130 bytes. Names that repeat are written once.
+    assert!(written.len() < 5000 * 60, "{} bytes", written.len());
 }
 
 #[test]
@@ -65,5 +65,5 @@ fn a_damaged_table_is_named_and_never_half_read() {
     }
     fs::remove_file(&path).unwrap();
     let error = format!("{:#}", read(&path).err().expect("missing"));
-    assert!(error.contains("cannot read: no such file"), "{error}");
+    assert!(error.contains("cannot read: No such file"), "{error}");
 }

@@ -27,6 +27,11 @@ impl Engine for Slurm {
         NAME
     }
 
+    fn bundle(&self, all: f64) -> f64 {
+        // Its scheduler looks for work every three seconds, unless it is configured otherwise.
+        (all / 64.0).clamp(10.0, 60.0)
+    }
+
     fn longest_array(&self) -> Result<usize> {
         let config = output(Command::new("scontrol").args(["show", "config"]), NAME)?;
         let line = config.lines().find(|line| line.starts_with("MaxArraySize"));
