@@ -1,4 +1,4 @@
-//! Tasks as processes of this machine, one for each processor, while memory lasts.
+//! Tasks in processes of this machine, one for each processor, while memory lasts.
 use super::batch::{Batch, Engine};
 use crate::folder::Folder;
 use anyhow::{anyhow, Context, Result};
@@ -16,11 +16,12 @@ pub struct Local {
     pub jobs: usize,
 }
 
-/// A task that waits, with its batch.
+/// Tasks of one process that wait, with their batch.
 struct Waiting<'a> {
-    task: usize,
+    tasks: &'a [usize],
     batch: &'a Batch,
     memory: u64,
+    milliseconds: u64,
 }
 
 /// How often processes are looked at.
@@ -31,8 +32,9 @@ impl Engine for Local {
         "local"
     }
 
-    fn bundle(&self, _all: f64) -> f64 {
-        0.0
+    fn bundle(&self, all: f64) -> f64 {
+        // Each process reads the plan.
+        (all / 256.0).clamp(0.1, 2.0)
     }
 
     fn run(
@@ -88,7 +90,7 @@ impl Local {
             .args(["--memory", &limits.memory.to_string()])
             .args(["--seconds", &limits.seconds.to_string()])
             .arg(folder.path())
-            .arg(next.task.to_string())
+            .args(next.tasks.iter().map(usize::to_string))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -97,22 +99,25 @@ impl Local {
     }
 }
 
-/// All tasks, those that take longest first: the last ones to end are short.
+/// All elements, those that take longest first: the last ones to end are short.
 fn queue<'a>(folder: &Folder, batches: &'a [Batch]) -> VecDeque<Waiting<'a>> {
-    let tasks = &folder.plan.tasks;
+    let of = |task: &usize| &folder.plan.tasks[*task];
     let mut all: Vec<Waiting> = Vec::new();
     for batch in batches {
-        let numbers = batch.elements.iter().flatten();
-        all.extend(numbers.map(|&task| Waiting {
-            task,
-            batch,
-            memory: match batch.attempt {
-                1 => tasks[task].memory,
-                _ => batch.limits.memory,
-            },
+        all.extend(batch.elements.iter().map(|tasks| {
+            let predicted = tasks.iter().map(|task| of(task).memory).max();
+            Waiting {
+                tasks,
+                batch,
+                memory: match batch.attempt {
+                    1 => predicted.unwrap_or(0),
+                    _ => batch.limits.memory,
+                },
+                milliseconds: tasks.iter().map(|task| of(task).milliseconds).sum(),
+            }
         }));
     }
-    all.sort_by_key(|waiting| std::cmp::Reverse(tasks[waiting.task].milliseconds));
+    all.sort_by_key(|waiting| std::cmp::Reverse(waiting.milliseconds));
     all.into()
 }
 
