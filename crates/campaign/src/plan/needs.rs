@@ -7,17 +7,17 @@ use std::path::Path;
 use trace::Reader;
 
 /// Bytes of the program itself.
-const PROGRAM: u64 = 24 << 20;
-/// Bytes of a request while its trace is read and simulated: the id, its flags, and room to grow.
-const REQUEST: u64 = 4 + 1 + 3;
+const PROGRAM: u64 = 12 << 20;
+/// Bytes of a request: the id, its flags and room to grow, or what a mix draws before it orders its parts.
+const REQUEST: u64 = 8;
 /// Bytes of a request where a policy knows the future: its next request.
-const FUTURE: u64 = 8;
-/// Bytes of an object: the table of names while the trace is read, then what a policy keeps.
-const OBJECT: u64 = 43 + 32;
+const FUTURE: u64 = 4;
+/// Bytes of an object: the table of names while the trace is read. A policy takes less afterwards.
+const OBJECT: u64 = 43;
 /// Requests read from a file in a second. Slow formats are read twice as fast.
 const READ: f64 = 5e6;
 /// A trace that is larger than a processor's caches is simulated so much slower than a small one.
-const LARGE: f64 = 4.0;
+const LARGE: f64 = 2.0;
 /// Requests from which on a trace is large.
 const LARGE_FROM: u64 = 2_000_000;
 
