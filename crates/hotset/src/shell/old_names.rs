@@ -28,6 +28,7 @@ const OUTPUT: &[&str] = &[
     "kernel package",
     "metrics",
     "support",
+    "sim campaign",
 ];
 
 const JOBS: &[&str] = &[
@@ -42,6 +43,7 @@ const JOBS: &[&str] = &[
     "sim compare",
     "sim curve",
     "sim bytes",
+    "sim campaign",
 ];
 
 const COUNT: &[&str] = &[

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 mod args;
 mod bytes;
+mod campaign;
 mod curve;
 mod merge;
 mod outputs;
@@ -52,6 +53,9 @@ pub enum Command {
     /// Merge the parts of a sweep
     #[command(after_help = "Example:\n  hotset sim merge part1.json part2.json --plot all.svg")]
     Merge(merge::MergeArgs),
+    /// Run many policies and sizes on thousands of traces, here or on a cluster
+    #[command(subcommand)]
+    Campaign(campaign::Command),
     /// Compare the models of Linux with the misses of real kernels in a lab run with `access` workers
     #[command(after_help = "Examples:\n  \
         hotset lab run model-held --output held\n  \
@@ -74,6 +78,7 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Curve(args) => curve::run(&args),
         Command::Bytes(args) => bytes::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Campaign(command) => campaign::run(command),
         Command::Validate(args) => validate::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     }

@@ -20,6 +20,8 @@ const INPUTS: &[(&str, &str)] = &[
     ("my", "mkdir -p my && cp $ROOT/kernel/series/7.3/0001*.patch my"),
     ("my/patches", "mkdir -p my/patches && cp $ROOT/kernel/series/7.3/0001*.patch my/patches"),
     ("mine.conf", "printf 'aggressiveness = 3\\n' > mine.conf"),
+    ("campaign.toml", "printf 'policies = [\"fifo\", \"lru\"]\nsizes = [\"1%%\"]\n[[traces]]\ngenerate = \"zipf,objects=500\"\ncount = 2000\nseeds = \"1..20\"\n' > campaign.toml"),
+    ("study/", "test -e campaign.toml || printf 'policies = [\"fifo\", \"lru\"]\nsizes = [\"1%%\"]\n[[traces]]\ngenerate = \"zipf,objects=500\"\ncount = 2000\nseeds = \"1..20\"\n' > campaign.toml; hotset -q sim campaign run campaign.toml -o study/"),
     ("evening.jsonl.zst", "hotset -q record --interval 0.05 --count 20 evening.jsonl.zst"),
 ];
 

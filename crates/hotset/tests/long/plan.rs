@@ -93,6 +93,14 @@ pub const RULES: &[(&str, Run)] = &[
         "hotset sim sweep /data/",
         Run::Elsewhere("the line before it, with the same options"),
     ),
+    (
+        "hotset sim campaign run campaign.toml -o study/ --on",
+        Run::Elsewhere("tests/engines: it needs the engine"),
+    ),
+    (
+        "hotset sim campaign run campaign.toml -o /data",
+        Run::Elsewhere("tests/engines: it needs a cluster"),
+    ),
     ("systemctl", Run::Elsewhere("tests/systemd")),
     (
         "hotsetd --import-config",
