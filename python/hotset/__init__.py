@@ -1,8 +1,8 @@
 """Cache replacement policies on traces of requests.
 
-A :class:`Trace` holds requests. :func:`simulate` runs policies on it and counts misses exactly, :func:`curve` gives miss
-ratio curves, and :func:`generate` makes traces by a rule. Every object takes one place in a cache: sizes and miss ratios
-count objects, not bytes.
+A :class:`Trace` holds requests. :func:`simulate` runs policies on it and counts misses exactly, :func:`curve` gives
+miss ratio curves, and :func:`generate` makes traces by a rule. Every object takes one place in a cache: sizes and miss
+ratios count objects, not bytes.
 
 >>> import hotset
 >>> trace = hotset.generate("zipf", 100_000, objects=10_000, seed=1)

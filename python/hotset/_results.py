@@ -103,8 +103,8 @@ class Results:
         return columns
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each policy and size, with the columns of :meth:`to_dict`. Counts that may lack are ``Int64``, ratios
-        ``float64``. Needs pandas.
+        """A row for each policy and size, with the columns of :meth:`to_dict`. Counts that may lack are ``Int64``,
+        ratios ``float64``. Needs pandas.
         """
         import pandas
 

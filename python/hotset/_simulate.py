@@ -39,8 +39,8 @@ def simulate(
 ) -> Results:
     """Run policies on a trace, and count misses exactly.
 
-    Compiled policies run on several threads without Python's lock. Ctrl-C ends the call within a second. Policies written
-    in Python run one after the other behind the compiled ones, and hold the lock.
+    Compiled policies run on several threads without Python's lock. Ctrl-C ends the call within a second. Policies
+    written in Python run one after the other behind the compiled ones, and hold the lock.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def simulate(
         or subclasses of :class:`hotset.Policy`.
     sizes
         Of the cache: an int counts objects; a float up to 1.0 is a share of the trace's distinct objects, rounded down;
-        text is as on the command line: ``"10e3"`` objects, ``"64M"`` bytes, ``"1%"`` of the objects, and ``"1%..50%:12"``
-        for twelve sizes, each the same factor above the one before.
+        text is as on the command line: ``"10e3"`` objects, ``"64M"`` bytes, ``"1%"`` of the objects, and
+        ``"1%..50%:12"`` for twelve sizes, each the same factor above the one before.
     warmup
         The first requests, so many, fill the caches and are not counted: neither as requests nor as misses. The
         counters of Linux's models count all.

@@ -48,9 +48,9 @@ class Trace:
     ----------
     keys
         The key of each request's object, of shape ``(requests,)``. Arrays of integers are read where they are, without
-        a copy: NumPy's of any integer type and stride, Arrow's arrays, chunked arrays and streams, and columns of pandas
-        and Polars. So are Arrow's strings. Anything else, such as a list, and strings of NumPy, is numbered key by key
-        in Python, which is slower, and copies. The array must not change while it is read.
+        a copy: NumPy's of any integer type and stride, Arrow's arrays, chunked arrays and streams, and columns of
+        pandas and Polars. So are Arrow's strings. Anything else, such as a list, and strings of NumPy, is numbered key
+        by key in Python, which is slower, and copies. The array must not change while it is read.
     flags
         An array of integers of shape ``(requests,)``, each a sum of :class:`Flags`.
     name

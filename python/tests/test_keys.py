@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 import pandas
+import polars
 import pyarrow
 import pytest
 
@@ -67,6 +68,13 @@ def test_arrow_arrays_slices_and_chunks(kind: Any) -> None:
     assert hotset.Trace(array.filter(pyarrow.array([True] * 8))) == hotset.Trace(KEYS)
 
 
+def test_columns_of_polars() -> None:
+    assert list(hotset.Trace(polars.Series(KEYS))) == IDS
+    frame = polars.DataFrame({"page": [f"a name of some length: {key}" for key in KEYS]})
+    assert list(hotset.Trace(frame["page"])) == IDS
+    assert list(hotset.Trace(frame["page"].cast(polars.Categorical))) == IDS
+
+
 def test_arrow_strings() -> None:
     words = ["", "a", "", "b" * 40, "é", "a", "", "c"]
     for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.string_view()):
@@ -76,12 +84,23 @@ def test_arrow_strings() -> None:
     assert list(hotset.Trace(pyarrow.array(["x", *words])[1:])) == IDS
 
 
+def test_arrow_dictionaries() -> None:
+    words = pyarrow.array(["", "a", "", "b", "c", "a", "", "d"]).dictionary_encode()
+    assert list(hotset.Trace(words)) == IDS and list(hotset.Trace(words[1:])) == [0, 1, 2, 3, 0, 1, 4]
+    numbers = pyarrow.array(KEYS).dictionary_encode()
+    assert list(hotset.Trace(numbers)) == IDS
+    # Each chunk has a dictionary of its own, and a dictionary may have a word twice.
+    first = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 2]), ["x", "y", "x"])
+    second = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0]), ["x", "z"])
+    assert list(hotset.Trace(pyarrow.chunked_array([first, second]))) == [0, 1, 0, 2, 0]
+
+
 def test_a_null_is_refused_with_its_place() -> None:
-    with pytest.raises(ValueError, match="request 1 is null"):
+    with pytest.raises(ValueError, match="key 1 of the array is null"):
         hotset.Trace(pyarrow.array([1, None, 2]))
-    with pytest.raises(ValueError, match="request 0 is null"):
+    with pytest.raises(ValueError, match="key 0 of the array is null"):
         hotset.Trace(pyarrow.array([1, None, 2])[1:])
-    with pytest.raises(ValueError, match="request 2 is null"):
+    with pytest.raises(ValueError, match="key 2 of the array is null"):
         hotset.Trace(pyarrow.array(["a", "b", None]))
     with pytest.raises(ValueError, match="missing"):
         hotset.Trace(pandas.Series([1, None], dtype="Int64"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas
+import polars
 import pyarrow
 import pytest
 
@@ -149,6 +150,7 @@ def test_tables_of_pandas_and_arrow(mix: hotset.Trace) -> None:
     assert table.column_names == list(results.to_dict()) == list(frame.columns)
     assert table["misses"].type == pyarrow.int64() and table["miss_ratio"].type == pyarrow.float64()
     assert pyarrow.table(results).equals(table)
+    assert polars.DataFrame(results)["misses"].to_list() == frame["misses"].tolist()
     assert pandas.DataFrame(results.to_dict())["size_objects"].tolist() == [10, 100, 10, 100]
     sampled = hotset.curve(mix, [1, 5000], sample=0.1)
     assert sampled.to_pandas()["misses"].isna().tolist() == [True, False]

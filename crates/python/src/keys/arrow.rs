@@ -1,7 +1,7 @@
 //! Arrays and streams of Arrow's C data interface, in capsules of its PyCapsule interface.
 use super::integers::{Integers, Type};
 use super::strings::{Layout, Strings};
-use super::Column;
+use super::{Column, Encoded};
 use crate::errors;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -85,7 +85,7 @@ pub fn each_array(
         )
     };
     // SAFETY: as above.
-    take(&unsafe { column(type_of(schema)?, array) }?)
+    take(&unsafe { column(&type_of(schema)?, array) }?)
 }
 
 /// # Safety
@@ -126,7 +126,7 @@ unsafe fn read_stream(
             return Ok(());
         }
         // SAFETY: the stream filled the array in, by its schema.
-        take(&unsafe { column(of, &array.0) }?)?;
+        take(&unsafe { column(&of, &array.0) }?)?;
     }
 }
 
@@ -150,10 +150,11 @@ fn check(stream: *mut Stream, status: c_int) -> PyResult<()> {
 }
 
 /// The type of an array's keys.
-#[derive(Clone, Copy)]
 enum Keys {
     Integers(Type),
     Strings(Layout),
+    /// Places of this type in a dictionary of these keys.
+    Encoded(Type, Box<Keys>),
 }
 
 /// # Safety
@@ -169,7 +170,6 @@ unsafe fn type_of(schema: &Schema) -> PyResult<Keys> {
         }))
     };
     let keys = match format {
-        _ if !schema.dictionary.is_null() => None,
         b"c" => integers(1, true),
         b"C" => integers(1, false),
         b"s" => integers(2, true),
@@ -183,22 +183,25 @@ unsafe fn type_of(schema: &Schema) -> PyResult<Keys> {
         b"vu" | b"vz" => Some(Keys::Strings(Layout::Views)),
         _ => None,
     };
-    keys.ok_or_else(|| {
-        let encoded = match schema.dictionary.is_null() {
-            true => "",
-            false => ", dictionary-encoded",
-        };
+    let keys = keys.ok_or_else(|| {
         errors::value(format!(
-            "an Arrow array of format {}{encoded}: expected integers or strings; of a table name a column, and of a \
-             dictionary array pass the indices",
+            "an Arrow array of format {}: expected integers or strings; of a table name a column",
             format.escape_ascii()
         ))
-    })
+    })?;
+    match keys {
+        Keys::Integers(places) if !schema.dictionary.is_null() => {
+            // SAFETY: the dictionary's schema is filled in where there is one.
+            let inner = unsafe { type_of(&*schema.dictionary) }?;
+            Ok(Keys::Encoded(places, Box::new(inner)))
+        }
+        keys => Ok(keys),
+    }
 }
 
 /// # Safety
 /// `array` is filled in, with keys of this type, and outlives the column.
-unsafe fn column(keys: Keys, array: &Array) -> PyResult<Column> {
+unsafe fn column(keys: &Keys, array: &Array) -> PyResult<Column> {
     let (length, offset) = (array.length as usize, array.offset as usize);
     // SAFETY: arrays of integers and of strings have two buffers or more: which are valid, and values or offsets.
     let (valid, data) = unsafe { (*array.buffers, *array.buffers.add(1)) };
@@ -212,19 +215,25 @@ unsafe fn column(keys: Keys, array: &Array) -> PyResult<Column> {
         };
         if let Some(at) = (0..length).find(is_null) {
             return Err(errors::value(format!(
-                "request {at} is null: every request needs a key"
+                "key {at} of the array is null: every request needs one"
             )));
         }
     }
+    let integers = |of: Type| {
+        let first = data.cast::<u8>().wrapping_add(offset * of.bytes);
+        // SAFETY: the buffer has `offset + length` integers, and Arrow's arrays never change.
+        unsafe { Integers::new(first, length, of.bytes as isize, of) }
+    };
     Ok(match keys {
-        Keys::Integers(of) => {
-            let first = data.cast::<u8>().wrapping_add(offset * of.bytes);
-            // SAFETY: the buffer has `offset + length` integers, and Arrow's arrays never change.
-            Column::Integers(unsafe { Integers::new(first, length, of.bytes as isize, of) }?)
-        }
+        Keys::Integers(of) => Column::Integers(integers(*of)?),
         Keys::Strings(layout) => {
             // SAFETY: the caller's promise, and Arrow's arrays never change.
-            Column::Strings(unsafe { Strings::new(layout, array.buffers.cast(), offset, length) })
+            Column::Strings(unsafe { Strings::new(*layout, array.buffers.cast(), offset, length) })
+        }
+        Keys::Encoded(places, inner) => {
+            // SAFETY: an array of this type has a dictionary of the inner type.
+            let dictionary = unsafe { column(inner, &*array.dictionary) }?;
+            Column::Encoded(Encoded::new(integers(*places)?, dictionary))
         }
     })
 }
