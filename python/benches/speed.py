@@ -3,8 +3,9 @@
     python python/benches/speed.py [--requests N] [--repetitions N] [--written N]
 
 Needs the wheel, libcachesim of PyPI, and HOTSET, the path of the command's release build. Each time is of one
-simulation on one thread. The command also reads the file, so it runs six sizes and one size: the difference is that of
-five simulations. libcachesim reads the file as it simulates, and has no other way: "package, file" reads it too.
+simulation on one thread. The command also reads the file, so it runs eleven sizes and one size: the difference is that
+of ten simulations. The package is measured likewise. libcachesim reads the file as it simulates, and has no other way:
+"package, file" reads it too.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import hotset
 POLICIES = {"fifo": "FIFO", "lru": "LRU", "arc": "ARC", "s3-fifo": "S3FIFO", "sieve": "Sieve", "lirs": "LIRS"}
 
 #: Simulations whose time is measured at once.
-MORE = 5
+MORE = 10
 
 #: A time in seconds, and misses.
 Run = tuple[float, int]
@@ -55,8 +56,9 @@ class Compiled:
         self.sizes = [size + more for more in range(MORE + 1)]
 
     def package(self, policy: str) -> Run:
-        lasted, results = timed(lambda: hotset.simulate(self.trace, policy, self.sizes[1:], jobs=1))
-        return lasted / MORE, misses_of(results)
+        one, _ = timed(lambda: hotset.simulate(self.trace, policy, self.sizes[:1], jobs=1))
+        several, results = timed(lambda: hotset.simulate(self.trace, policy, self.sizes, jobs=1))
+        return (several - one) / MORE, misses_of(results)
 
     def package_file(self, policy: str) -> Run:
         def work() -> hotset.Results:
@@ -135,6 +137,7 @@ def plugin(size: int) -> Any:
         cache_miss_hook=miss,
         cache_eviction_hook=lambda pages, _: pages.popitem(last=False)[0],
         cache_remove_hook=lambda pages, page: pages.pop(page, None),
+        cache_free_hook=lambda pages: pages.clear(),
     )
 
 
@@ -179,6 +182,8 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--requests", type=int, default=10_000_000)
     options.add_argument("--repetitions", type=int, default=5)
+    options.add_argument("--only", nargs="+", default=list(POLICIES), choices=list(POLICIES), help="policies")
+    options.add_argument("--alone", action="store_true", help="the package and the command alone")
     options.add_argument("--written", type=int, default=1_000_000, help="requests for policies in Python")
     asked = options.parse_args()
     program = os.environ.get("HOTSET", "hotset")
@@ -189,15 +194,17 @@ def main() -> int:
         trace = hotset.Trace.open(path)
         compiled = Compiled(path, trace, program)
         print(f"{trace!r}, size {compiled.sizes[-1]}, {asked.repetitions} repetitions; medians (least to most)")
-        for policy in POLICIES:
+        for policy in asked.only:
             ways: dict[str, Callable[[str], Run]] = {
                 "package": compiled.package,
                 "command": compiled.command,
-                "package, file": compiled.package_file,
-                "libcachesim": compiled.libcachesim,
             }
+            if not asked.alone:
+                ways |= {"package, file": compiled.package_file, "libcachesim": compiled.libcachesim}
             runs = {name: (lambda way=way, policy=policy: way(policy)) for name, way in ways.items()}
             measure(policy, runs, asked.repetitions)
+        if asked.alone:
+            return 0
         written = Written(path, trace[: asked.written])
         print(f"{written.trace!r}, size {written.size}: LRU written in Python")
         measure(

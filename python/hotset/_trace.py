@@ -331,8 +331,10 @@ def _array(keys: Any) -> Any:
     if not hasattr(keys, "iloc"):
         # NumPy's strings and objects.
         return keys.tolist() if kind in ("O", "S", "U") else keys
-    # Columns of NumPy's integers cannot lack a key.
-    if not (kind in ("i", "u") and not hasattr(keys.dtype, "na_value")) and keys.isna().any():
+    if kind in ("i", "u") and not hasattr(keys.dtype, "na_value"):
+        # Columns of NumPy's integers cannot lack a key.
+        return keys.to_numpy()
+    if keys.isna().any():
         raise ValueError("a key is missing: every request needs one")
     values = keys.array
     if hasattr(values, "codes"):

@@ -141,7 +141,7 @@ def test_a_large_array_is_not_copied() -> None:
     column = pandas.Series(keys, copy=False)
     tracemalloc.start()
     for source in (keys, keys[::2], column):
-        tracemalloc.reset_peak() if hasattr(tracemalloc, "reset_peak") else None
+        tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[1]
         hotset.Trace(source)
         assert tracemalloc.get_traced_memory()[1] - before < 1_000_000

@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use sim::sweep::results::TraceId;
 use sim::Input;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use trace::stats::Stats;
 use trace::{advise_huge, Renumber, Sample, Skipped, Trace};
 
@@ -17,9 +17,9 @@ const STRETCH: usize = 1 << 20;
 /// Keys that are read at once: they stay in the first-level cache.
 const BATCH: usize = 1 << 12;
 
-/// A decoded trace. It never changes.
+/// A decoded trace, and its identity once somebody has asked for it. It never changes.
 #[pyclass(frozen, name = "Trace", module = "hotset._hotset")]
-pub struct Held(pub Arc<Trace>);
+pub struct Held(pub Arc<Trace>, OnceLock<TraceId>);
 
 impl Held {
     fn new(trace: Trace) -> PyResult<Held> {
@@ -28,7 +28,7 @@ impl Held {
             return Err(errors::value("no request: a trace has one at least"));
         }
         Input::of(&trace).map_err(errors::value)?;
-        Ok(Held(Arc::new(trace)))
+        Ok(Held(Arc::new(trace), OnceLock::new()))
     }
 }
 
@@ -263,12 +263,16 @@ impl Held {
 
     /// The trace's identity: what `hotset sim` prints of it.
     fn identity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(id) = self.1.get() {
+            return rows::identity(py, id);
+        }
         let trace = Arc::clone(&self.0);
         let id = work::run(py, None, move |_| {
             let input = Input::of(&trace).map_err(errors::value)?;
-            Ok(TraceId::of(&trace.name, &input))
+            let id = TraceId::of(&trace.name, &input);
+            Ok(id.sampled(trace.sample).without(&trace.skipped))
         })?;
-        rows::identity(py, &id.sampled(self.0.sample).without(&self.0.skipped))
+        rows::identity(py, self.1.get_or_init(|| id))
     }
 
     /// Statistics of the requests.
