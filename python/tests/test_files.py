@@ -1,0 +1,129 @@
+"""Files of traces: read as the command reads them, and refused with Python's words."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hotset
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, command: Any) -> Path:
+    """The same requests in every format."""
+    folder = tmp_path_factory.mktemp("traces")
+    generate = ("trace", "generate", "mix", "--count", 30_000, "--objects", 2000, "--seed", 5)
+    for name in ("t.oracleGeneral.bin.zst", "t.spc", "t.csv", "t.txt.gz", "t.lackey"):
+        command(*generate, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["t.oracleGeneral.bin.zst", "t.spc", "t.csv", "t.txt.gz", "t.lackey"])
+def test_every_format_as_the_command_reads_it(folder: Path, name: str, command: Any) -> None:
+    trace = hotset.Trace.open(folder / name)
+    results = hotset.simulate(trace, ["lru", "mglru"], [100])
+    theirs = command("sim", "sweep", folder / name, "--policy", "lru,mglru", "--size", 100, "--json")
+    assert results.trace["digest"] == theirs["trace"]["digest"]
+    assert [row["misses"] for row in results] == [row["misses"] for row in theirs["rows"]]
+    assert (trace.name, trace.requests) == (name, 30_000)
+    assert trace.format is not None and trace.format in {"oracleGeneral", "spc", "csv", "text", "lackey"}
+
+
+def test_generated_traces_are_those_of_the_command(folder: Path) -> None:
+    read = hotset.Trace.open(folder / "t.txt.gz")
+    assert list(read) == list(hotset.generate("mix", 30_000, objects=2000, seed=5))
+
+
+@pytest.mark.parametrize(
+    ("rule", "options"),
+    [
+        ("zipf", {"objects": 500, "alpha": 0.8}),
+        ("self-similar", {"objects": 300, "alpha": 0.7, "beta": 0.3}),
+        ("uniform", {"objects": 1e3}),
+        ("scan", {}),
+        ("loop", {"objects": 77}),
+        ("two-pool", {"first": 10, "second": 300}),
+        ("markov", {"phases": 3, "objects": 50, "overlap": 0.5, "mean": 100}),
+    ],
+)
+def test_every_rule_is_the_commands(
+    rule: str, options: dict[str, Any], tmp_path: Path, command: Any
+) -> None:
+    path = tmp_path / "t.txt"
+    flags = [text for name, value in options.items() for text in (f"--{name}", value)]
+    command("trace", "generate", rule, "--count", 5000, "--seed", 9, *flags, path)
+    assert list(hotset.Trace.open(path)) == list(hotset.generate(rule, 5000, seed=9, **options))
+
+
+def test_a_mix_of_parts_is_the_commands(tmp_path: Path, command: Any) -> None:
+    path = tmp_path / "t.txt"
+    parts = ("--part", "0.7:zipf,objects=1e3", "--part", "0.3:loop,objects=50")
+    command("trace", "generate", "mix", "--count", 5000, "--burst", 8, *parts, path)
+    mine = [(0.7, "zipf", {"objects": 1000}), (0.3, "loop", {"objects": 50})]
+    assert list(hotset.Trace.open(path)) == list(hotset.generate("mix", 5000, parts=mine, burst=8))
+
+
+def test_wrong_rules_are_refused() -> None:
+    with pytest.raises(ValueError, match="zipff.*did you mean"):
+        hotset.generate("zipff", 10)
+    with pytest.raises(ValueError, match='no option "alfa"; .*did you mean alpha'):
+        hotset.generate("zipf", 10, alfa=1)
+    with pytest.raises(ValueError, match="objects=1.5"):
+        hotset.generate("zipf", 10, objects=1.5)
+    with pytest.raises(ValueError, match="alpha"):
+        hotset.generate("zipf", 10, alpha=-1.0)
+    with pytest.raises(ValueError, match="0 requests"):
+        hotset.generate("zipf", 0)
+
+
+def test_options_of_csv(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("when;page;op\n1;a;r\n2;b;w\n3;a;r\n4;c;r\n")
+    trace = hotset.Trace.open(path, id_column="page", op_column="op", writes=False)
+    assert list(trace) == [0, 0, 1]
+    assert list(hotset.Trace.open(path, id_column=2, count=2)) == [0, 1]
+    with pytest.raises(ValueError, match='no column "x"'):
+        hotset.Trace.open(path, id_column="x")
+
+
+def test_errors_have_the_names_of_python(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="absent.txt"):
+        hotset.Trace.open(tmp_path / "absent.txt")
+    with pytest.raises(ValueError, match="a folder"):
+        hotset.Trace.open(tmp_path)
+    path = tmp_path / "t.txt"
+    path.write_text("1\n2\nx y\n3\n")
+    with pytest.raises(ValueError, match='line 3: .*names="strings"'):
+        hotset.Trace.open(path)
+    trace = hotset.Trace.open(str(path), skip_bad=True)
+    assert (trace.requests, trace.malformed) == (3, 1)
+    with pytest.raises(ValueError, match="split: .* is read as text; the option is for spc"):
+        hotset.Trace.open(path, split=False)
+    with pytest.raises(ValueError, match="no format"):
+        hotset.Trace.open(path, "txet")
+    with pytest.raises(ValueError, match='names="x"'):
+        hotset.Trace.open(path, names="x")
+    packed = tmp_path / "t.txt.gz"
+    packed.write_bytes(gzip.compress(b"1\n2\n" * 9999)[:-20])
+    with pytest.raises(ValueError, match="skip_bad=True"):
+        hotset.Trace.open(packed)
+
+
+def test_a_trace_beyond_its_memory_is_a_sample(tmp_path: Path, command: Any) -> None:
+    path = tmp_path / "t.bin"
+    command("trace", "generate", "zipf", "--count", 400_000, "--objects", 100_000, path)
+    trace = hotset.Trace.open(path, memory="8M")
+    assert trace.sample is not None and trace.sample[1] == 400_000
+    exact = hotset.simulate(hotset.Trace.open(path), ["lru", "mru"], ["20%"])
+    lru, mru = hotset.simulate(trace, ["lru", "mru"], ["20%"])
+    low, high = lru["miss_ratio_low_95"], lru["miss_ratio_high_95"]
+    assert low is not None and high is not None
+    assert low < lru["miss_ratio"] < high and high - low < 0.2
+    assert low - 0.05 < exact[0]["miss_ratio"] < high + 0.05
+    assert mru["misses"] is None and "mru" in str(mru["not_available"])
+    assert len(hotset.curve(trace)) > 10
+    with pytest.raises(ValueError, match="too few"):
+        hotset.Trace.open(path, memory=1000)
