@@ -79,10 +79,23 @@ fn calm(story: &Story) -> Option<&Point> {
         .or(known().next())
 }
 
+/// What the culprit had at a moment, bytes.
+fn had(story: &Story, at_s: f64) -> u64 {
+    let Some(culprit) = &story.verdict.culprit else {
+        return 0;
+    };
+    let course = story.courses.iter().find(|one| one.who == culprit.who);
+    let points = course.map_or(&[][..], |course| &course.points);
+    let then = points.iter().rfind(|(moment_s, _)| *moment_s <= at_s);
+    then.map_or(culprit.had, |(_, bytes)| *bytes)
+}
+
 /// The guest, and what it is made from.
 struct Guest<'a> {
     story: &'a Story,
     calm: Memory,
+    /// Bytes that the culprit had then.
+    had: u64,
     /// The guest's memory as a share of the record's.
     scale: f64,
     /// Bytes a second, of the guest's disk.
@@ -111,6 +124,7 @@ impl<'a> Guest<'a> {
         Guest {
             story,
             calm: calm.memory,
+            had: had(story, calm.unix_s),
             scale,
             disk: (fastest * page_size as f64 * scale).max(SLOWEST),
             // What is in zram takes memory that no counter names.
@@ -217,11 +231,7 @@ impl<'a> Guest<'a> {
             false => (0, swap_mb),
         };
         let most = (self.memory() as f64 * MOST) as u64;
-        let culprit = self.story.verdict.culprit.as_ref();
-        let others = self
-            .calm
-            .anon
-            .saturating_sub(culprit.map_or(0, |culprit| culprit.had));
+        let others = self.calm.anon.saturating_sub(self.had);
         let others = self.scaled(others).min(most).max(1 << 20);
         let files = self.scaled(self.calm.file).min(most).max(1 << 20);
         let disk = self.disk as u64;

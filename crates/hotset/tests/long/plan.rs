@@ -28,7 +28,6 @@ pub const RULES: &[(&str, Run)] = &[
     ("git am", Run::Elsewhere("hotset kernel check")),
     ("cargo", Run::Elsewhere("script/test")),
     ("script/", Run::Elsewhere("CI")),
-    ("python3 -m pip", Run::Elsewhere("tests/python")),
     ("sudo apt-get", Run::Elsewhere("tests/packages")),
     (
         "sudo hotset top",
