@@ -46,6 +46,10 @@ pub const RULES: &[(&str, Run)] = &[
         Run::Elsewhere("tests/operate: it needs a terminal"),
     ),
     (
+        "sudo hotset replay",
+        Run::Elsewhere("tests/explain.rs: it needs hotsetd's record"),
+    ),
+    (
         "sudo hotset explain",
         Run::Elsewhere("tests/explain.rs: it needs hotsetd's record"),
     ),
