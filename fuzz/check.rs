@@ -41,6 +41,7 @@ pub fn check(format: Option<Format>, data: &[u8]) {
         format,
         skip_bad: false,
         flags: true,
+        sizes: true,
         page_size: if bit(0) { 4096 } else { 1 << 16 },
         limit: Some(LIMIT),
         short_times: bit(3),

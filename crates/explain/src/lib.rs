@@ -8,8 +8,10 @@
 //! * [`foresight`]: the first moment at which it could be foreseen.
 //! * [`klog`]: the same from a kernel's log, where there are no records.
 //! * [`remedies`]: what would have helped.
+//! * [`compose`]: the same pressure as an experiment of the lab.
 //!
 //! Pure: no I/O and no clock.
+pub mod compose;
 pub mod courses;
 pub mod episode;
 pub mod foresight;

@@ -359,3 +359,24 @@ fn without_a_record_the_journal_is_read() {
         "{asked}"
     );
 }
+
+#[test]
+fn the_policy_runs_over_the_record_too() {
+    let folder = tempfile::tempdir().unwrap();
+    // Two boots; the clock of samples begins anew.
+    let two = |at: u64| {
+        let mut record = record(at);
+        if at < 20 {
+            record.boot = "ffffffff".into();
+            record.sample.t += 5000.0;
+        }
+        record.whole = at != 50;
+        record
+    };
+    let file = written_of(folder.path(), two, |_, _| {});
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hotset"));
+    let output = command.arg("replay").arg("--all").arg(&file).output();
+    let said = out(&output.unwrap());
+    // 120 records, less 20 of an earlier boot and one that lacks a part.
+    assert!(said.contains("99 samples, 99 decisions"), "{said}");
+}

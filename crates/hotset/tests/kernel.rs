@@ -33,6 +33,13 @@ impl Bench {
 
     /// A kernel in the cache, built from these patches.
     fn kernel(&self, key: &str, patches: &[&str], series_id: &str) -> PathBuf {
+        let bed = series::load(&kernel_dir().join("testbed/7.3-um")).unwrap();
+        let bed: Vec<String> = bed.into_iter().map(|patch| patch.name).collect();
+        self.kernel_on(&bed, key, patches, series_id)
+    }
+
+    /// A kernel on these patches of a test bed.
+    fn kernel_on(&self, bed: &[String], key: &str, patches: &[&str], series_id: &str) -> PathBuf {
         let dir = self.path("cache/hotset/kernel").join(key);
         fs::create_dir_all(&dir).unwrap();
         for name in ["linux", "config", "build.log"] {
@@ -41,7 +48,7 @@ impl Bench {
         let meta = json!({
             "schema": 2, "key": key, "label": "7.3.4 + hotset series", "release": "7.3.4-hotset",
             "flavour": "series", "arch": "um", "variant": null, "version": "7.3.4", "source": "s",
-            "compiler": "c", "patches": patches, "series_id": series_id,
+            "compiler": "c", "bed": bed, "patches": patches, "series_id": series_id,
             "image_sha256": format!("{:x}", Sha256::digest("linux")), "built": 1, "seconds": 1,
         });
         fs::write(dir.join("meta.json"), meta.to_string()).unwrap();
@@ -73,6 +80,7 @@ fn a_kernel_is_called_ours_only_with_our_patches() {
     let names: Vec<&str> = ours.iter().map(|patch| patch.name.as_str()).collect();
     bench.kernel("ours", &names, &series::id(&ours));
     bench.kernel("other", &["0001-le9uo.patch"], "000000000000");
+    bench.kernel_on(&[], "unfair", &names, &series::id(&ours));
     let list = bench.output("kernel list --json");
     assert_eq!(status(&list), 0, "{}", err(&list));
     let list: Value = serde_json::from_slice(&list.stdout).unwrap();
@@ -83,6 +91,7 @@ fn a_kernel_is_called_ours_only_with_our_patches() {
         found["label"].as_str().unwrap().to_string()
     };
     assert_eq!(label("ours"), "7.3.4 + hotset series");
+    assert_eq!(label("unfair"), "7.3.4 + hotset series, another test bed");
     assert!(
         !label("other").contains("hotset series"),
         "{}",

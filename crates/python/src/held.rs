@@ -133,6 +133,7 @@ impl Held {
             objects,
             ids: numbers,
             flags: flags.transpose()?,
+            sizes: None,
             skipped: Skipped {
                 malformed,
                 writes,

@@ -74,6 +74,7 @@ impl Options {
         let writes = self.writes.unwrap_or(true);
         Ok(ReadOptions {
             format,
+            sizes: false,
             skip_bad: self.skip_bad,
             flags: self.flags,
             page_size: self.page_size.unwrap_or(usual.page_size),

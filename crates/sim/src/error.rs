@@ -28,6 +28,10 @@ pub enum Error {
     Id { at: usize, id: u32, objects: u32 },
     /// The number of flags is not the number of requests.
     Flags { flags: usize, requests: usize },
+    /// The requests have no sizes, or not one each.
+    Sizes { sizes: usize, requests: usize },
+    /// The policy is not known for objects of different sizes.
+    OneSize { policy: String, known: String },
     /// There are more requests than positions have numbers.
     TooLong(usize),
 }
@@ -79,6 +83,15 @@ impl fmt::Display for Error {
                     "{flags} flags for {requests} requests: expected one for each"
                 )
             }
+            Error::Sizes { sizes: 0, .. } => write!(f, "the requests have no sizes"),
+            Error::Sizes { sizes, requests } => write!(
+                f,
+                "{sizes} sizes for {requests} requests: expected one for each"
+            ),
+            Error::OneSize { policy, known } => write!(
+                f,
+                "{policy} is for objects of one size: expected one of {known}"
+            ),
             Error::TooLong(requests) => write!(
                 f,
                 "{requests} requests or objects: at most {} are possible; split the trace",

@@ -13,6 +13,7 @@ pub mod policy;
 pub mod registry;
 pub mod reproduce;
 pub mod sampling;
+pub mod sized;
 pub mod structures;
 pub mod sweep;
 

@@ -24,8 +24,11 @@ pub const POLICIES: &[&Description] = &[
     &reuse_distance::lirs::POLICY,
     &recency::sieve::POLICY,
     &multi_queue::s3_fifo::POLICY,
+    &multi_queue::s4_fifo::POLICY,
     &frequency::w_tinylfu::POLICY,
     &adaptive::lecar::POLICY,
+    &adaptive::cacheus::POLICY,
+    &reuse_distance::lhd::POLICY,
     &linux::two_list::POLICY,
     &linux::mglru::POLICY,
 ];
@@ -82,13 +85,18 @@ impl Choice {
         if size == 0 {
             return Err(Error::Size);
         }
+        (self.description.build)(&self.setup(input, size))
+    }
+
+    /// The input for building the policy.
+    pub(crate) fn setup<'a, 'p>(&'p self, input: &Input<'a>, size: u64) -> Setup<'a, 'p> {
         let most = input.objects().max(1);
-        (self.description.build)(&Setup {
+        Setup {
             input: input.clone(),
             size: size.min(u64::from(most)) as u32,
             description: self.description,
             values: &self.values,
-        })
+        }
     }
 }
 

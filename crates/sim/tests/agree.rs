@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use sim::curve::Curve;
 use sim::registry::Choice;
 use sim::{bench_traces, run, Input};
-use slow::{adaptive, clocks, frequency, linux, multi_gen, simple, stacks, two_list};
+use slow::{
+    adaptive, cacheus, clocks, frequency, lhd, linux, multi_gen, s4_fifo, simple, stacks, two_list,
+};
 
 /// Traces of up to five phases, each uniform, skewed or a loop: every list of a policy is used.
 fn traces() -> impl Strategy<Value = Vec<u32>> {
@@ -71,6 +73,17 @@ fn misses(policy: &str, ids: &[u32], size: usize) -> u64 {
     run(policy.as_mut(), &input, &mut |_| {}).misses
 }
 
+/// Whether each request hits.
+fn hits(policy: &str, ids: &[u32], size: usize) -> Vec<bool> {
+    let objects = ids.iter().max().map_or(0, |&id| id as usize + 1);
+    let input = Input::new(ids, objects).expect("a trace");
+    let choice = Choice::parse(policy).expect("a policy");
+    let mut policy = choice.build(&input, size as u64).expect("a size");
+    let mut hits = Vec::new();
+    policy.stretch_hits(&input, 0, ids.len(), &mut hits);
+    hits
+}
+
 fn sizes() -> impl Strategy<Value = usize> {
     1usize..30
 }
@@ -123,6 +136,56 @@ agree! {
     lirs: "lirs", |ids, size| stacks::lirs(ids, size, 2);
     lirs_1: "lirs:history=1", |ids, size| stacks::lirs(ids, size, 1);
     lirs_unbounded: "lirs:history=0", |ids, size| stacks::lirs(ids, size, 0);
+    s4_fifo_at_its_defaults_is_s3_fifo: "s4-fifo", |ids, size| clocks::s3_fifo(ids, size, 2, "s3fifo");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Request by request, with every parameter.
+    #[test]
+    fn s4_fifo(
+        ids in prop_oneof![traces(), long_traces()],
+        size in prop_oneof![sizes(), 30usize..300],
+        small in prop::sample::select(vec![0.0, 0.05, 0.1, 0.3, 0.9, 1.0]),
+        ghost in prop::sample::select(vec![0.0, 0.1, 0.9, 3.0]),
+        (threshold, ghost_threshold) in (1u32..4, 0u32..4),
+        skip in prop::sample::select(vec![0.0, 0.25, 1.0]),
+    ) {
+        let size = size.min(ids.iter().max().map_or(0, |&id| id as usize + 1));
+        let choice = format!(
+            "s4-fifo:small={small},ghost={ghost},threshold={threshold},ghost-threshold={ghost_threshold},skip={skip}"
+        );
+        let settings = s4_fifo::Settings { small, ghost, threshold, ghost_threshold, skip };
+        prop_assert_eq!(hits(&choice, &ids, size), s4_fifo::s4_fifo(&ids, &vec![1; ids.len()], size as u64, &settings), "{}", choice);
+    }
+
+    /// Request by request.
+    #[test]
+    fn cacheus(
+        ids in prop_oneof![traces(), long_traces()],
+        size in prop_oneof![sizes(), 30usize..300],
+    ) {
+        let size = size.min(ids.iter().max().map_or(0, |&id| id as usize + 1));
+        prop_assert_eq!(hits("cacheus", &ids, size), cacheus::cacheus(&ids, size));
+    }
+
+    /// Request by request. Periods are short, so that the model learns and its ages are set anew.
+    #[test]
+    fn lhd(
+        ids in prop_oneof![traces(), long_traces()],
+        size in prop_oneof![sizes(), 30usize..300],
+        period in prop::sample::select(vec![5usize, 17, 60, 1000]),
+        ages in prop::sample::select(vec![2usize, 30, 200]),
+        (sample, early, recent) in (1usize..20, 1usize..10, 0usize..9),
+    ) {
+        let size = size.min(ids.iter().max().map_or(0, |&id| id as usize + 1));
+        let choice = format!(
+            "lhd:sample={sample},early={early},recent={recent},period={period},ages={ages}"
+        );
+        let settings = lhd::Settings { sample, early, recent, period, ages };
+        prop_assert_eq!(hits(&choice, &ids, size), lhd::lhd(&ids, &vec![1; ids.len()], size as u64, &settings), "{}", choice);
+    }
 }
 
 proptest! {

@@ -78,7 +78,7 @@ fn intervals_of_policies_hold_the_exact_miss_ratio() {
 
 #[test]
 fn policies_that_do_not_scale_have_no_estimate() {
-    for name in ["mru", "sieve", "mglru"] {
+    for name in ["mru", "sieve", "mglru", "lhd"] {
         let cells = bed::policy(name, 0, (2000, 20_000), 4, &SIZES, 2);
         assert!(cells.iter().all(|cell| cell.given == 0), "{name}");
     }

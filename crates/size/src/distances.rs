@@ -1,6 +1,7 @@
 //! How far away a page was when it came back.
 use crate::away::Away;
 use crate::event::Event;
+use std::collections::HashSet;
 
 /// The misses of a recording.
 #[derive(Clone, Debug)]
@@ -8,6 +9,8 @@ pub struct Distances {
     /// Every so many pages of a file are followed: a power of two.
     every: u64,
     away: Away<Page>,
+    /// Pages in memory that came for the cgroup's tasks, where one is watched.
+    owned: HashSet<Page>,
     /// Pages of programs in swap.
     in_swap: u64,
     evicted: u64,
@@ -34,6 +37,7 @@ impl Distances {
         Distances {
             every: every.next_power_of_two(),
             away: Away::new(),
+            owned: HashSet::new(),
             in_swap: 0,
             evicted: 0,
             came: 0,
@@ -42,21 +46,62 @@ impl Distances {
         }
     }
 
-    /// Takes an event. The followed pages of a folio are those whose number is a multiple.
+    /// Takes an event.
     pub fn event(&mut self, at_s: f64, event: &Event) {
-        let first = event.first.next_multiple_of(self.every);
-        let followed = (first..event.first + event.pages).step_by(self.every as usize);
-        for page in followed {
-            let page = (event.device, event.inode, page);
+        for page in self.followed(event) {
             if event.gone {
-                self.evicted += self.every;
-                self.away.leave(page, self.every);
-                continue;
+                self.leaves(page);
+            } else {
+                self.comes(at_s, &page);
             }
-            self.came += self.every;
-            if let Some(distance) = self.away.back(&page) {
-                self.misses.push(Miss { at_s, distance });
+        }
+    }
+
+    /// Takes an event where a cgroup's pages alone count: those that came for its own tasks. `ours` tells whether the
+    /// event's task is one of them; it is asked for pages that come.
+    pub fn event_of_group(&mut self, at_s: f64, event: &Event, ours: impl FnOnce() -> bool) {
+        let mut pages = self.followed(event).peekable();
+        if pages.peek().is_none() {
+            return;
+        }
+        let ours = !event.gone && ours();
+        for page in pages {
+            match (event.gone, ours) {
+                (true, _) => {
+                    if self.owned.remove(&page) {
+                        self.leaves(page);
+                    }
+                }
+                (false, true) => {
+                    self.comes(at_s, &page);
+                    self.owned.insert(page);
+                }
+                // It is another cgroup's from now on, and takes none of this one's memory.
+                (false, false) => {
+                    self.away.back(&page);
+                    self.owned.remove(&page);
+                }
             }
+        }
+    }
+
+    /// The followed pages of a folio: those whose number is a multiple.
+    fn followed(&self, event: &Event) -> impl Iterator<Item = Page> {
+        let (device, inode) = (event.device, event.inode);
+        let first = event.first.next_multiple_of(self.every);
+        let numbers = (first..event.first + event.pages).step_by(self.every as usize);
+        numbers.map(move |page| (device, inode, page))
+    }
+
+    fn leaves(&mut self, page: Page) {
+        self.evicted += self.every;
+        self.away.leave(page, self.every);
+    }
+
+    fn comes(&mut self, at_s: f64, page: &Page) {
+        self.came += self.every;
+        if let Some(distance) = self.away.back(page) {
+            self.misses.push(Miss { at_s, distance });
         }
     }
 
@@ -93,5 +138,47 @@ impl Distances {
     #[must_use]
     pub fn refaults(&self) -> &[(f64, u64)] {
         &self.refaults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(gone: bool, first: u64) -> Event {
+        Event {
+            gone,
+            device: (8, 1),
+            inode: 2,
+            first,
+            pages: 1,
+        }
+    }
+
+    #[test]
+    fn pages_of_other_cgroups_do_not_count() {
+        let mut distances = Distances::new(1);
+        let take = |distances: &mut Distances, gone: bool, page: u64, ours: bool| {
+            distances.event_of_group(1.0, &event(gone, page), || ours);
+        };
+        // 1 and 2 are ours, 7 and 8 another's; 3 was there before.
+        for (page, ours) in [(1, true), (7, false), (2, true), (8, false)] {
+            take(&mut distances, false, page, ours);
+        }
+        for page in [1, 7, 3, 2, 8] {
+            take(&mut distances, true, page, false);
+        }
+        assert_eq!(distances.moved(), (2, 2));
+        take(&mut distances, false, 1, true);
+        // 2 left after 1, and nothing else of ours.
+        assert_eq!(distances.misses().last().map(|miss| miss.distance), Some(1));
+        // Another reads 2: it is no longer away, and no miss of ours.
+        take(&mut distances, false, 2, false);
+        take(&mut distances, true, 1, false);
+        take(&mut distances, false, 1, true);
+        let found: Vec<u64> = { distances.misses().iter() }
+            .map(|miss| miss.distance)
+            .collect();
+        assert_eq!(found, [1, 0]);
     }
 }

@@ -50,6 +50,22 @@ pub fn parse(line: &str, page_size: u64) -> Option<Event> {
     })
 }
 
+/// The thread in whose name the kernel wrote the line: 0 for none.
+///
+/// For pages that come it is the one that asked; for pages that leave it is whoever needed memory.
+#[must_use]
+pub fn thread(line: &str) -> u32 {
+    // `NAME-7 [000] ..... 1.000001: mm_...`; a name may contain anything.
+    let head = line
+        .split_once(": mm_filemap_")
+        .map_or("", |(head, _)| head);
+    let before = head.rsplit_once(" [").map_or("", |(before, _)| before);
+    let number = before.trim_end().rsplit_once('-');
+    number
+        .and_then(|(_, number)| number.parse().ok())
+        .unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,9 +81,11 @@ mod tests {
             pages: 4,
         };
         assert_eq!(parse(new, 4096), Some(wanted));
-        let old = "kswapd0-31 [001] .... 7.1: mm_filemap_delete_from_page_cache: dev 8:1 ino 1f page=00000000d pfn=77 ofs=0";
+        assert_eq!(thread(new), 9);
+        let old = "kswapd0-31    [001] .... 7.1: mm_filemap_delete_from_page_cache: dev 8:1 ino 1f page=00000000d pfn=77 ofs=0";
         let event = parse(old, 4096).unwrap();
         assert!(event.gone && event.pages == 1 && event.inode == 0x1f);
+        assert_eq!((thread(old), thread("")), (31, 0));
         let torn = &new[..new.len() - 18];
         for other in ["", "cat-7 [000] 1.0: mm_filemap_fault: dev 8:1", torn] {
             assert_eq!(parse(other, 4096), None, "{other}");

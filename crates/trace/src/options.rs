@@ -15,6 +15,8 @@ pub struct ReadOptions {
     pub skip_bad: bool,
     /// Keep the flags of each request, in one byte each ([`crate::Trace::flags`]).
     pub flags: bool,
+    /// Keep the size of each request, in four bytes each ([`crate::Trace::sizes`]). A sample has no sizes.
+    pub sizes: bool,
     /// Bytes of a page, a power of two. Pages are the objects of SPC, lackey and CSV with addresses.
     pub page_size: u32,
     /// The most requests to read.
@@ -37,6 +39,7 @@ impl Default for ReadOptions {
             format: None,
             skip_bad: false,
             flags: false,
+            sizes: false,
             page_size: 4096,
             limit: None,
             short_times: false,
@@ -65,6 +68,7 @@ impl fmt::Debug for ReadOptions {
             .field("format", &self.format)
             .field("skip_bad", &self.skip_bad)
             .field("flags", &self.flags)
+            .field("sizes", &self.sizes)
             .field("page_size", &self.page_size)
             .field("limit", &self.limit)
             .field("short_times", &self.short_times)

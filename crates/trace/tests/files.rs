@@ -179,6 +179,24 @@ fn objects_are_renumbered_in_order_of_first_appearance() {
     assert_eq!((trace.len(), trace.flags), (2, None));
 }
 
+#[test]
+fn sizes_are_kept_where_they_are_asked_for_and_the_format_has_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let sized = ReadOptions {
+        sizes: true,
+        ..ReadOptions::default()
+    };
+    let csv = dir.path().join("t.csv");
+    fs::write(&csv, "key,size\na,1000\nb,3\na,1001\n").unwrap();
+    let trace = open(&csv, &sized).unwrap();
+    assert_eq!(trace.ids, [0, 1, 0]);
+    assert_eq!(trace.sizes, Some(vec![1000, 3, 1001]));
+    assert_eq!(open(&csv, &ReadOptions::default()).unwrap().sizes, None);
+    let text = dir.path().join("t.txt");
+    fs::write(&text, "1\n2\n").unwrap();
+    assert_eq!(open(&text, &sized).unwrap().sizes, None);
+}
+
 fn fails(path: &Path, options: &ReadOptions) -> String {
     let message = open(path, options).unwrap_err().to_string();
     assert!(

@@ -1,5 +1,6 @@
 //! What the command line asks for.
 use outfile::OutFile;
+use std::path::PathBuf;
 
 /// Exit status: nothing has happened.
 pub const NOTHING: u8 = 1;
@@ -11,4 +12,6 @@ pub struct Asked {
     pub json: bool,
     /// Open since before the record was read.
     pub page: Option<OutFile>,
+    /// The folder of guests that are to be booted.
+    pub verify: Option<PathBuf>,
 }

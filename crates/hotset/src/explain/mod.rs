@@ -9,6 +9,7 @@ mod page;
 mod records;
 mod sheet;
 mod text;
+mod verify;
 mod when;
 
 use crate::shell::{self, page as page_file, usage, Force};
@@ -32,6 +33,7 @@ Examples:\n  \
     sudo hotset explain 14:03\n  \
     sudo hotset explain --list\n  \
     sudo hotset explain --report freeze.html\n  \
+    sudo hotset explain --verify freeze\n  \
     hotset explain evening.jsonl.zst\n  \
     hotset explain /var/log/kern.log")]
 pub struct ExplainArgs {
@@ -50,6 +52,10 @@ pub struct ExplainArgs {
     report: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
+    /// Also boot guests with the record's pressure, as it was and with each change, and say what came; FOLDER gets the
+    /// results. Minutes
+    #[arg(long, value_name = "FOLDER", conflicts_with = "list")]
+    verify: Option<PathBuf>,
     #[arg(long, help = shell::JSON)]
     json: bool,
 }
@@ -71,9 +77,13 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode> {
         list: args.list,
         json: args.json,
         page: page.transpose()?,
+        verify: args.verify.clone(),
     };
     match input::read(file.as_deref())? {
         Found::Records(input) => records::tell(&input, asked),
+        Found::Log(_) if args.verify.is_some() => Err(usage!(
+            "--verify: a kernel's log does not tell how much was taken when; it needs a record of hotsetd"
+        )),
         Found::Log(log) => log::tell(&log, asked),
     }
 }

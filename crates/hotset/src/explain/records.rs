@@ -1,6 +1,7 @@
 //! The story of records.
 use super::asked::{Asked, NOTHING};
 use super::input::Input;
+use super::verify::{self, Verified};
 use super::{ahead, helped, page, text};
 use crate::shell::{document, note, out, outln};
 use anyhow::Result;
@@ -36,6 +37,9 @@ struct Document<'a> {
     remedies: &'a [Remedy],
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     story: Option<&'a Story>,
+    /// What came in guests with each change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<&'a Verified>,
 }
 
 /// Tells what was asked for.
@@ -54,6 +58,18 @@ pub fn tell(input: &Input, asked: Asked) -> Result<ExitCode> {
         .as_ref()
         .map(|story| remedies::find(story, ahead::find(input, story).as_ref()))
         .unwrap_or_default();
+    let verified = match (&asked.verify, &story) {
+        (Some(folder), Some(story)) => {
+            let command = format!(
+                "hotset explain {} --verify {}",
+                input.file.display(),
+                folder.display()
+            );
+            let page_size = input.page_size;
+            Some(verify::run(story, &remedies, page_size, folder, command)?)
+        }
+        _ => None,
+    };
     let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
     if asked.json {
         outln!(
@@ -61,16 +77,20 @@ pub fn tell(input: &Input, asked: Asked) -> Result<ExitCode> {
             document(
                 "explain",
                 1,
-                &whole(input, &episodes, story.as_ref(), &remedies)
+                &Document {
+                    verified: verified.as_ref(),
+                    ..whole(input, &episodes, story.as_ref(), &remedies)
+                }
             )?
         )?;
     } else {
         match (&story, asked.list) {
             (_, true) => out!("{}", text::list(&episodes, first.unix_s, last.unix_s))?,
             (Some(story), _) => out!(
-                "{}{}",
+                "{}{}{}",
                 text::story(story, input),
-                helped::text(story, &remedies)
+                helped::text(story, &remedies),
+                verified.as_ref().map(verify::text).unwrap_or_default()
             )?,
             (None, _) => outln!("{}", text::nothing(&points))?,
         }
@@ -108,5 +128,6 @@ fn whole<'a>(
             .unwrap_or_default(),
         remedies,
         story,
+        verified: None,
     }
 }

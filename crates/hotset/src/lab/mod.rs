@@ -19,6 +19,8 @@ mod report;
 mod run;
 mod run_args;
 
+pub use output::typed;
+
 #[derive(Subcommand)]
 pub enum Command {
     /// List the experiments, or show one

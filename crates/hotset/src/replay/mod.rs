@@ -1,5 +1,6 @@
 //! `hotset replay`: the daemon's forecast and policy over recorded samples.
 mod action;
+mod input;
 mod score;
 mod text;
 
@@ -7,11 +8,12 @@ pub use action::describe;
 
 use crate::shell::{self, outln, schema, usage};
 use action::named;
-use anyhow::{anyhow, bail, Context, Result};
+use anyhow::{anyhow, bail, Result};
 use clap::Args;
 use hotsetd::config::file;
 use hotsetd::config::settings::{Config, Pressure};
-use kernfs::samples::{Reader, Record};
+use input::Samples;
+use kernfs::samples::Record;
 use kernfs::Sample;
 use names::shown;
 use policy::{Decision, Machine, NodeObservation, Policy, Tunable};
@@ -33,9 +35,11 @@ Examples:\n  \
     hotset record --for 3600 evening.jsonl.zst\n  \
     hotset replay evening.jsonl.zst\n  \
     hotset replay --config mine.conf evening.jsonl.zst\n  \
-    hotset replay -a 3 --all --json evening.jsonl.zst")]
+    hotset replay -a 3 --all --json evening.jsonl.zst\n  \
+    sudo hotset replay /var/lib/hotset/flight")]
 pub struct ReplayArgs {
-    /// Samples that `hotset record` wrote: plain, .zst or .gz, by their first bytes; - is standard input
+    /// Samples that `hotset record` wrote (plain, .zst or .gz, by their first bytes; - is standard input), or
+    /// hotsetd's flight recorder
     #[arg(value_name = "FILE")]
     trace: PathBuf,
     /// The daemon's configuration, with FILE.d/*.conf after it; [protect] does not act in a replay [defaults of
@@ -63,10 +67,6 @@ pub struct ReplayArgs {
 /// # Errors
 /// The file or the configuration cannot be read; the error names file and line.
 pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
-    let name = match args.trace.as_os_str() == "-" {
-        true => "standard input".to_owned(),
-        false => shown(&args.trace).to_string(),
-    };
     let config = config(args)?;
     let mut text = Text::new(&config.policy.tunables);
     let mut policy: Option<Policy> = None;
@@ -75,18 +75,13 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
     let (mut records, mut decisions, mut actions) = (0u64, 0u64, 0u64);
     let mut sample = Sample::default();
     let (mut courses, mut last_s) = (Courses::default(), 0.0);
-    let (input, packing) = trace::open_packed(&args.trace)?;
-    shell::verbose(format!("{name}: {}, JSON Lines", packing.name()));
-    let mut reader = Reader::new(input);
-    while let Some(record) = reader.next() {
-        let record = record.with_context(|| name.clone())?;
+    let mut samples = Samples::open(&args.trace)?;
+    while let Some(record) = samples.next(&mut sample)? {
         records += 1;
         let policy = policy.get_or_insert_with(|| {
             start_s = record.t;
             Policy::new(config.policy.clone(), machine(&record))
         });
-        let restored = record.restore(&mut sample).map_err(anyhow::Error::msg);
-        restored.with_context(|| format!("{name}: line {}", reader.line()))?;
         let some_us = observe::pressure(&sample).map_or(0, |pressure| pressure.some_total_us);
         let triggered = triggers(config.pressure, some_us, stalled_us);
         let skipped = !args.all && record.t < wake_s && !triggered;
@@ -115,7 +110,8 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode> {
     }
     text.end()?;
     courses.show(last_s, args.json)?;
-    match (reader.cut_off(), records) {
+    let name = &samples.name;
+    match (samples.cut_off(), records) {
         (true, 0) => bail!("{name}: truncated before the end of its first sample; record again"),
         (false, 0) => bail!("{name}: no samples in the file; record some with `hotset record`"),
         (true, _) => shell::note(format!(
@@ -283,7 +279,7 @@ mod tests {
                 "high":6000,"active_file":200000,"inactive_file":200000,"blocks":[{free}]}}],
                 "knobs":{{"vm.watermark_scale_factor":10}}}}"#
             );
-            let record = Reader::new(line.replace('\n', " ").as_bytes()).next();
+            let record = kernfs::samples::Reader::new(line.replace('\n', " ").as_bytes()).next();
             let record = record.expect("a record").expect("one that can be read");
             let policy = policy
                 .get_or_insert_with(|| Policy::new(policy::Config::default(), machine(&record)));

@@ -19,6 +19,8 @@ const ANSWERS: &[(&str, &str)] = &[
     ),
     ("kernel check", "a check failed"),
     ("sim validate", "the error is above --at-most"),
+    ("sim campaign run", "a task failed; the others have results"),
+    ("sim campaign merge", "a task has no result"),
     ("status", "no daemon answers"),
     (
         "doctor",

@@ -28,6 +28,7 @@ const OUTPUT: &[&str] = &[
     "kernel package",
     "metrics",
     "support",
+    "sim campaign",
 ];
 
 const JOBS: &[&str] = &[
@@ -41,6 +42,8 @@ const JOBS: &[&str] = &[
     "sim sweep",
     "sim compare",
     "sim curve",
+    "sim bytes",
+    "sim campaign",
 ];
 
 const COUNT: &[&str] = &[
@@ -53,6 +56,7 @@ const COUNT: &[&str] = &[
     "sim sweep",
     "sim compare",
     "sim curve",
+    "sim bytes",
 ];
 
 const PLOT: &[&str] = &[

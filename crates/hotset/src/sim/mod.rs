@@ -4,6 +4,8 @@ use clap::Subcommand;
 use std::process::ExitCode;
 
 mod args;
+mod bytes;
+mod campaign;
 mod curve;
 mod merge;
 mod outputs;
@@ -43,9 +45,17 @@ pub enum Command {
         hotset sim curve t.bin.zst --policy opt,lru,sieve --size 1%..100%:16 \\\n      --plot all.svg\n  \
         hotset sim curve huge.bin.zst --sample 1%")]
     Curve(curve::CurveArgs),
+    /// Simulate policies on objects of different sizes: miss ratios of requests and of bytes
+    #[command(after_help = "Examples:\n  \
+        hotset sim bytes cloudPhysicsIO.oracleGeneral.bin.zst --size 1G\n  \
+        hotset sim bytes sized.csv --policy lru,s4-fifo:small=0.3 --size 10%,50% --csv")]
+    Bytes(bytes::BytesArgs),
     /// Merge the parts of a sweep
     #[command(after_help = "Example:\n  hotset sim merge part1.json part2.json --plot all.svg")]
     Merge(merge::MergeArgs),
+    /// Run many policies and sizes on thousands of traces, here or on a cluster
+    #[command(subcommand)]
+    Campaign(campaign::Command),
     /// Compare the models of Linux with the misses of real kernels in a lab run with `access` workers
     #[command(after_help = "Examples:\n  \
         hotset lab run model-held --output held\n  \
@@ -66,7 +76,9 @@ pub fn run(command: Command) -> Result<ExitCode> {
         Command::Sweep(args) => sweep::run_sweep(&args),
         Command::Compare(args) => sweep::compare(&args),
         Command::Curve(args) => curve::run(&args),
+        Command::Bytes(args) => bytes::run(&args),
         Command::Merge(args) => merge::run(&args),
+        Command::Campaign(command) => campaign::run(command),
         Command::Validate(args) => validate::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     }

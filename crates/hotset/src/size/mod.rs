@@ -1,4 +1,8 @@
 //! `hotset size`: how much memory does this machine need?
+mod group;
+mod look;
+mod machine;
+mod place;
 mod text;
 mod tracefs;
 mod validate;
@@ -23,13 +27,17 @@ again now tells what would be read again with more memory. Root alone may read t
 Examples:\n  \
     sudo hotset size --for 10m\n  \
     sudo hotset size -- make -j4\n  \
+    sudo hotset size --cgroup system.slice/postgresql.service\n  \
     sudo hotset size --for 1h --json > size.json")]
 pub struct SizeArgs {
     /// Time to watch: seconds, or with a unit: 90s, 30m, 1h; without, 10m, or as long as COMMAND runs
     #[arg(long = "for", value_name = "TIME", value_parser = record::interval)]
     duration: Option<Duration>,
+    /// Cgroup to watch, below /sys/fs/cgroup; without, the machine
+    #[arg(long, value_name = "CGROUP", conflicts_with = "command")]
+    cgroup: Option<PathBuf>,
     /// Watch nothing: compare what the guests of a lab run foretell of larger guests with these
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["duration", "command"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["duration", "command", "cgroup"])]
     validate: Option<PathBuf>,
     #[arg(long, help = shell::JSON)]
     json: bool,
@@ -57,7 +65,7 @@ pub fn run(args: &SizeArgs) -> Result<ExitCode> {
         validate::run(folder, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (watched, distances) = watch::run(args.duration, &args.command)?;
+    let (watched, distances) = watch::run(args.duration, &args.command, args.cgroup.as_deref())?;
     let pages = watched.memory / watched.page_size;
     let more = MORE.map(|share| (pages as f64 * share) as u64);
     let curve = curve::of(&distances, watched.seconds, &more);

@@ -36,6 +36,13 @@ fn write(to: &mut String, watched: &Watched, curve: &Curve) -> Result {
     if !curve.estimates.is_empty() {
         table(to, watched, curve)?;
     }
+    if watched.ended > 0 {
+        let threads = units::counted(watched.ended, "thread");
+        let text = format!(
+            "Pages came for {threads} that ended before it was known whose they were: they are not counted."
+        );
+        write_wrapped(to, "", &text)?;
+    }
     if watched.lost > 0 {
         let events = units::counted(watched.lost, "event");
         let text = format!(
@@ -118,6 +125,8 @@ mod tests {
 
     fn watched(refaults: u64) -> Watched {
         Watched {
+            cgroup: None,
+            ended: 0,
             seconds: 100.0,
             memory: 8 << 30,
             page_size: 4096,

@@ -1,14 +1,17 @@
-//! Watches the machine for a time, or while a command runs.
+//! Watches the machine, or a cgroup, for a time or while a command runs.
+use super::group::Group;
+use super::look::Look;
+use super::machine::Machine;
+use super::place::Place;
 use super::tracefs::Tracefs;
 use crate::shell;
-use anyhow::{anyhow, Context, Result};
-use kernfs::samples::Record;
-use kernfs::{Options, Root, Sample, Sampler, Sources};
+use anyhow::{Context, Result};
 use lab::host::stop::Stop;
 use names::shown;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use serde::Serialize;
 use size::{event, Distances};
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -16,11 +19,13 @@ use std::time::{Duration, Instant};
 /// What was watched. Sums over the time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Watched {
+    /// The cgroup; `None`: the machine.
+    pub cgroup: Option<String>,
     pub seconds: f64,
-    /// Bytes.
+    /// Bytes: of a cgroup, its limit; without one, what it has.
     pub memory: u64,
     pub page_size: u64,
-    /// The least MemAvailable that was seen, bytes.
+    /// The least MemAvailable that was seen, bytes; of a cgroup, what is left beside its programs.
     pub least_available: u64,
     /// Pages of files that came back, by the kernel's count; pages of programs that did, and that left.
     pub refaults: u64,
@@ -32,6 +37,8 @@ pub struct Watched {
     pub every: u64,
     /// Events that the kernel dropped.
     pub lost: u64,
+    /// Pages came for so many threads that ended before it was known whether they were the cgroup's.
+    pub ended: u64,
 }
 
 /// Without a time and without a command.
@@ -42,21 +49,24 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015).
 const FOLLOWED: u64 = 1 << 13;
 
-/// Counters of /proc/vmstat, under the names of several kernels: pages of files that came back, and pages of programs
-/// that left and that came back.
-const REFAULTS: &[&str] = &["workingset_refault_file", "workingset_refault"];
-const OUT: &[&str] = &["pgsteal_anon", "pswpout"];
-const BACK: &[&str] = &["workingset_refault_anon", "pswpin"];
-
 /// Watches until the time is over, the command ends, or a signal comes.
 ///
 /// # Errors
 /// There is nothing to watch, or the command cannot be started.
-pub fn run(time: Option<Duration>, command: &[String]) -> Result<(Watched, Distances)> {
+pub fn run(
+    time: Option<Duration>,
+    command: &[String],
+    cgroup: Option<&Path>,
+) -> Result<(Watched, Distances)> {
     let stop = Stop::on_signals()?;
-    let mut machine = Machine::new()?;
-    let begin = machine.look();
-    let pages = machine.memory(&begin) / machine.page_size;
+    let machine = Machine::new()?;
+    let page_size = machine.page_size;
+    let mut place = match cgroup {
+        Some(name) => Place::Group(RefCell::new(Group::open(name, page_size)?)),
+        None => Place::Machine(Box::new(machine)),
+    };
+    let begin = place.look();
+    let pages = begin.memory / page_size;
     let mut distances = Distances::new(pages.div_ceil(FOLLOWED).next_power_of_two());
     let mut events = Tracefs::start(distances.every())?;
     let mut child = start(command)?;
@@ -68,26 +78,22 @@ pub fn run(time: Option<Duration>, command: &[String]) -> Result<(Watched, Dista
         shell::note(format!("watching for {} s; Ctrl-C ends it", time.as_secs()));
     }
     let from = Instant::now();
-    let (mut last, mut lost, mut least) = (begin.clone(), 0, u64::MAX);
+    let (mut last, mut last_s, mut lost, mut least) = (begin, 0.0, 0, u64::MAX);
     loop {
         let look = Instant::now();
         let at_s = from.elapsed().as_secs_f64();
-        lost += events.read(|line| {
-            if let Some(event) = event::parse(line, machine.page_size) {
-                distances.event(at_s, &event);
-            }
-        })?;
+        lost += events.read(|line| take(&mut distances, &place, at_s, line))?;
         let ended = match child.as_mut().map(Child::try_wait).transpose()? {
             Some(ended) => ended.is_some(),
             None => false,
         };
         let over = ended || from.elapsed() >= time || stop.asked();
-        if over || at_s - (last.t - begin.t) >= 1.0 {
-            let now = machine.look();
-            let since = |names: &[&str]| grown(&begin, &now, names);
-            distances.counters(at_s, since(REFAULTS), since(OUT), since(BACK));
-            least = least.min(field(&now, "MemAvailable") << 10);
-            last = now;
+        if over || at_s - last_s >= 1.0 {
+            (last, last_s) = (place.look(), at_s);
+            let since = |of: fn(&Look) -> u64| of(&last).saturating_sub(of(&begin));
+            let (out, back) = (since(|look| look.out), since(|look| look.refaults_anon));
+            distances.counters(at_s, since(|look| look.refaults), out, back);
+            least = least.min(last.available);
         }
         if over {
             break;
@@ -103,24 +109,38 @@ pub fn run(time: Option<Duration>, command: &[String]) -> Result<(Watched, Dista
             shell::note(format!("the command ended with {status}"));
         }
     }
-    let psi = |record: &Record| Some(record.psi.get("memory")?.some?.total);
-    Ok((
-        Watched {
-            seconds: last.t - begin.t,
-            memory: machine.memory(&last),
-            page_size: machine.page_size,
-            least_available: least,
-            refaults: grown(&begin, &last, REFAULTS),
-            refaults_anon: grown(&begin, &last, BACK),
-            swapped_out: grown(&begin, &last, OUT),
-            waited_s: psi(&last)
-                .zip(psi(&begin))
-                .map(|(now, then)| now.saturating_sub(then) as f64 / 1e6),
-            every: distances.every(),
-            lost,
+    let waited = last.waited_us.zip(begin.waited_us);
+    let watched = Watched {
+        cgroup: cgroup.map(|name| name.display().to_string()),
+        seconds: last_s,
+        memory: last.memory,
+        page_size,
+        least_available: least,
+        refaults: last.refaults.saturating_sub(begin.refaults),
+        refaults_anon: last.refaults_anon.saturating_sub(begin.refaults_anon),
+        swapped_out: last.out.saturating_sub(begin.out),
+        waited_s: waited.map(|(now, then)| now.saturating_sub(then) as f64 / 1e6),
+        every: distances.every(),
+        lost,
+        ended: match &place {
+            Place::Machine(_) => 0,
+            Place::Group(group) => group.borrow().ended,
         },
-        distances,
-    ))
+    };
+    Ok((watched, distances))
+}
+
+/// Takes a line of the kernel's events.
+fn take(distances: &mut Distances, place: &Place, at_s: f64, line: &str) {
+    let Some(found) = event::parse(line, place.page_size()) else {
+        return;
+    };
+    match place {
+        Place::Machine(_) => distances.event(at_s, &found),
+        Place::Group(group) => {
+            distances.event_of_group(at_s, &found, || group.borrow_mut().has(event::thread(line)));
+        }
+    }
 }
 
 fn start(command: &[String]) -> Result<Option<Child>> {
@@ -132,60 +152,10 @@ fn start(command: &[String]) -> Result<Option<Child>> {
     Ok(Some(child))
 }
 
-/// By how much the first of these counters that the kernel has grew.
-fn grown(before: &Record, after: &Record, names: &[&str]) -> u64 {
-    let value = |record: &Record, name: &str| record.vmstat.get(name).copied();
-    let found = names.iter().find_map(|name| {
-        let (now, then) = (value(after, name)?, value(before, name)?);
-        Some(now.saturating_sub(then))
-    });
-    found.unwrap_or(0)
-}
-
-fn field(record: &Record, name: &str) -> u64 {
-    record.meminfo.get(name).copied().unwrap_or(0)
-}
-
 fn wait(stop: &Stop) -> Result<()> {
     let timeout = Timespec::try_from(PERIOD)?;
     match poll(&mut [PollFd::new(stop, PollFlags::IN)], Some(&timeout)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error).context("waiting"),
-    }
-}
-
-struct Machine {
-    sampler: Sampler,
-    sample: Sample,
-    page_size: u64,
-}
-
-impl Machine {
-    fn new() -> Result<Machine> {
-        let options = Options {
-            sources: Sources::VMSTAT | Sources::MEMINFO | Sources::PSI_MEMORY,
-            ..Options::default()
-        };
-        let mut sampler = Sampler::new(Root::new(Path::new("/")), options);
-        let mut sample = Sample::default();
-        sampler.sample(&mut sample);
-        if !sample.fresh.contains(Sources::VMSTAT | Sources::MEMINFO) {
-            return Err(anyhow!("/proc/vmstat or /proc/meminfo cannot be read"));
-        }
-        let page_size = sampler.machine().page_size.max(1024);
-        Ok(Machine {
-            sampler,
-            sample,
-            page_size,
-        })
-    }
-
-    fn look(&mut self) -> Record {
-        self.sampler.sample(&mut self.sample);
-        Record::of(&self.sample)
-    }
-
-    fn memory(&self, record: &Record) -> u64 {
-        field(record, "MemTotal") << 10
     }
 }

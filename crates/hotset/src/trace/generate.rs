@@ -1,6 +1,5 @@
 //! `hotset trace generate`.
 use super::convert::{output_format, print_summary};
-use super::part::{objects, part};
 use crate::shell::{self, usage, Force};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -9,7 +8,7 @@ use progress::{Delayed, Unit};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use trace::generate::{Part, Spec};
+use trace::generate::{objects, Part, Spec};
 use trace::{Batch, Error, Format, Packing, Writer};
 use units::parse_count;
 
@@ -97,7 +96,7 @@ pub enum Rule {
     )]
     Mix {
         /// A part of the mix; may be given several times
-        #[arg(long, value_name = "PART", value_parser = part)]
+        #[arg(long, value_name = "PART", value_parser = Part::parse)]
         part: Vec<Part>,
         /// Number of objects, without --part
         #[arg(long, default_value = "2e6", value_parser = objects, conflicts_with = "part")]

@@ -9,7 +9,6 @@ mod info;
 mod info_text;
 mod near;
 pub mod page;
-mod part;
 mod plots;
 pub mod read_args;
 pub mod reading;

@@ -11,6 +11,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("WebSearch1.spc", "hotset -q trace generate zipf --count 5e3 --objects 1e3 WebSearch1.spc"),
     ("Financial1.spc", "hotset -q trace generate zipf --count 5e3 --objects 1e3 Financial1.spc"),
     ("big.csv", "hotset -q trace generate zipf --count 5e3 --objects 1e3 big.csv"),
+    ("sized.csv", "printf 'key,size\\na,1000\\nb,3000\\na,1000\\nc,500\\nb,3000\\n' > sized.csv"),
     ("requests.csv", "printf 'block,time\\n7,0\\n8,1\\n7,2\\n9,3\\n' > requests.csv"),
     ("recorded.csv.zst", "hotset -q trace generate zipf --count 5e3 --objects 1e3 recorded.csv.zst"),
     ("traces/*.csv.zst", "mkdir -p traces && cp $ROOT/fixtures/closed-loop/demand/burst_s1.csv.zst traces"),
@@ -19,6 +20,8 @@ const INPUTS: &[(&str, &str)] = &[
     ("my", "mkdir -p my && cp $ROOT/kernel/series/7.3/0001*.patch my"),
     ("my/patches", "mkdir -p my/patches && cp $ROOT/kernel/series/7.3/0001*.patch my/patches"),
     ("mine.conf", "printf 'aggressiveness = 3\\n' > mine.conf"),
+    ("campaign.toml", "printf 'policies = [\"fifo\", \"lru\"]\nsizes = [\"1%%\"]\n[[traces]]\ngenerate = \"zipf,objects=500\"\ncount = 2000\nseeds = \"1..20\"\n' > campaign.toml"),
+    ("study/", "test -e campaign.toml || printf 'policies = [\"fifo\", \"lru\"]\nsizes = [\"1%%\"]\n[[traces]]\ngenerate = \"zipf,objects=500\"\ncount = 2000\nseeds = \"1..20\"\n' > campaign.toml; hotset -q sim campaign run campaign.toml -o study/"),
     ("evening.jsonl.zst", "hotset -q record --interval 0.05 --count 20 evening.jsonl.zst"),
 ];
 

@@ -28,7 +28,6 @@ pub const RULES: &[(&str, Run)] = &[
     ("git am", Run::Elsewhere("hotset kernel check")),
     ("cargo", Run::Elsewhere("script/test")),
     ("script/", Run::Elsewhere("CI")),
-    ("python3 -m pip", Run::Elsewhere("tests/python")),
     ("sudo apt-get", Run::Elsewhere("tests/packages")),
     (
         "sudo hotset top",
@@ -45,6 +44,10 @@ pub const RULES: &[(&str, Run)] = &[
     (
         "sudo hotset support",
         Run::Elsewhere("tests/operate: it needs a terminal"),
+    ),
+    (
+        "sudo hotset replay",
+        Run::Elsewhere("tests/explain.rs: it needs hotsetd's record"),
     ),
     (
         "sudo hotset explain",
@@ -93,6 +96,14 @@ pub const RULES: &[(&str, Run)] = &[
     (
         "hotset sim sweep /data/",
         Run::Elsewhere("the line before it, with the same options"),
+    ),
+    (
+        "hotset sim campaign run campaign.toml -o study/ --on",
+        Run::Elsewhere("tests/engines: it needs the engine"),
+    ),
+    (
+        "hotset sim campaign run campaign.toml -o /data",
+        Run::Elsewhere("tests/engines: it needs a cluster"),
     ),
     ("systemctl", Run::Elsewhere("tests/systemd")),
     (

@@ -21,7 +21,7 @@ fn a_folder_that_is_no_run_is_named() {
 
 #[test]
 fn to_validate_is_not_to_watch() {
-    for more in [&["--for", "10"][..], &["--", "true"]] {
+    for more in [&["--for", "10"][..], &["--", "true"], &["--cgroup", "a"]] {
         let arguments = [&["--validate", "x"], more].concat();
         let output = size(&arguments);
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
@@ -38,4 +38,12 @@ fn a_command_that_is_not_there_fails() {
         said.contains("/no/such/program") || said.contains("trac"),
         "{said}"
     );
+}
+
+#[test]
+fn a_cgroup_that_is_not_there_is_named() {
+    let output = size(&["--cgroup", "no-such.slice"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = said(&output);
+    assert!(said.contains("/sys/fs/cgroup"), "{said}");
 }

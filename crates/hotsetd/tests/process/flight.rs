@@ -5,8 +5,9 @@ use crate::started::{started, QUICK};
 use flight::{Flight, Record};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Kills here; `tests/long` has a hundred.
+/// Kills in each run of the tests, and in `script/test --long`.
 const KILLS: u64 = 12;
+const MANY_KILLS: u64 = 100;
 
 fn machine() -> FakeMachine {
     let mut machine = FakeMachine::new();
@@ -39,9 +40,20 @@ fn records(machine: &FakeMachine, process: &mut Process, wanted: usize) -> Vec<R
 
 #[test]
 fn records_are_whole_after_each_kill_and_none_is_older_than_a_second() {
+    kill(KILLS);
+}
+
+#[test]
+#[ignore = "long: a hundred kills, two minutes"]
+fn records_are_whole_after_each_of_a_hundred_kills() {
+    kill(MANY_KILLS);
+}
+
+/// Kills the daemon at one moment after another, and reads what it recorded.
+fn kill(times: u64) {
     let machine = machine();
     let mut numbers = 0;
-    for kill in 0..KILLS {
+    for kill in 0..times {
         let mut process = started(&machine, &[]);
         let found = records(&machine, &mut process, 1);
         assert!(!found.is_empty());

@@ -54,11 +54,17 @@ impl FrequencyLists {
         self.some[ring / 64] &= !(empty << (ring % 64));
     }
 
+    /// The list of the least count.
+    #[inline]
+    fn least_ring(&self) -> Option<usize> {
+        let word = self.some.iter().position(|&word| word != 0)?;
+        Some(word * 64 + self.some[word].trailing_zeros() as usize)
+    }
+
     /// The object with the least count, and of those the one that was not accessed for longest.
     #[inline]
     pub fn least(&self, count: impl Fn(u32) -> u32) -> Option<u32> {
-        let word = self.some.iter().position(|&word| word != 0)?;
-        let ring = word * 64 + self.some[word].trailing_zeros() as usize;
+        let ring = self.least_ring()?;
         let oldest = self.lists.tail(ring)?;
         if ring < MANY as usize {
             return Some(oldest);
@@ -70,6 +76,25 @@ impl FrequencyLists {
                 least = here;
             }
             here = self.lists.younger(here);
+        }
+        Some(least)
+    }
+
+    /// The object with the least count, and of those the one that was accessed last.
+    #[inline]
+    pub fn least_youngest(&self, count: impl Fn(u32) -> u32) -> Option<u32> {
+        let ring = self.least_ring()?;
+        let youngest = self.lists.older(self.lists.ring(ring));
+        if ring < MANY as usize {
+            return Some(youngest);
+        }
+        let mut least = youngest;
+        let mut here = youngest;
+        while here != self.lists.ring(ring) {
+            if count(here) < count(least) {
+                least = here;
+            }
+            here = self.lists.older(here);
         }
         Some(least)
     }
@@ -96,20 +121,31 @@ impl FrequencyLists {
 mod tests {
     use super::*;
 
-    #[test]
-    fn least_is_the_fewest_accesses_then_the_oldest() {
-        // Counts on both sides of the first count that shares a list.
-        let mut counts = [3, 2, MANY + 9, MANY + 5, MANY + 5, 2];
+    /// Counts on both sides of the first count that shares a list.
+    const COUNTS: [u32; 6] = [3, 2, MANY + 9, MANY + 5, MANY + 5, 2];
+
+    fn takes(order: [u32; 6], least: impl Fn(&FrequencyLists) -> Option<u32>) {
         let mut by_count = FrequencyLists::new(6, 1);
-        for (id, &count) in counts.iter().enumerate() {
+        for (id, &count) in COUNTS.iter().enumerate() {
             by_count.insert(id as u32, count);
         }
-        for expected in [1, 5, 0, 3, 4, 2] {
-            let id = by_count.least(|id| counts[id as usize]).unwrap();
+        for expected in order {
+            let id = least(&by_count).unwrap();
             assert_eq!(id, expected);
-            by_count.remove(id, counts[id as usize]);
-            counts[id as usize] = 0;
+            by_count.remove(id, COUNTS[id as usize]);
         }
-        assert_eq!(by_count.least(|_| 0), None);
+        assert_eq!(least(&by_count), None);
+    }
+
+    #[test]
+    fn least_is_the_fewest_accesses_then_the_oldest() {
+        let count = |id: u32| COUNTS[id as usize];
+        takes([1, 5, 0, 3, 4, 2], |lists| lists.least(count));
+    }
+
+    #[test]
+    fn least_youngest_is_the_fewest_accesses_then_the_youngest() {
+        let count = |id: u32| COUNTS[id as usize];
+        takes([5, 1, 0, 4, 3, 2], |lists| lists.least_youngest(count));
     }
 }

@@ -90,6 +90,12 @@ impl LinkedLists {
         self.links[place as usize].younger
     }
 
+    /// The next older page, or the ring's place after the oldest page.
+    #[inline(always)]
+    pub fn older(&self, place: u32) -> u32 {
+        self.links[place as usize].older
+    }
+
     /// Puts a page next to a place, on the older side.
     #[inline]
     pub fn insert_older(&mut self, place: u32, page: u32) {

@@ -40,11 +40,15 @@ pub fn sweep_sampled(
     })
 }
 
-fn each(
+/// Computes a row for each job, on `threads` threads. Rows are in the order of the jobs.
+///
+/// # Errors
+/// The error of the first job that has one.
+pub(crate) fn each<R: Send>(
     jobs: &[Job],
     threads: usize,
-    row: &(dyn Fn(&Job) -> Result<Row, Error> + Sync),
-) -> Result<Vec<Row>, Error> {
+    row: &(dyn Fn(&Job) -> Result<R, Error> + Sync),
+) -> Result<Vec<R>, Error> {
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let rows = Mutex::new(Vec::with_capacity(jobs.len()));

@@ -247,10 +247,6 @@ impl Results {
 
     /// The fields of a row for CSV, by [`COLUMNS`].
     pub fn fields(&self, row: &Row) -> [String; COLUMNS.len()] {
-        let quoted = |field: &str| match field.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", field.replace('"', "\"\"")),
-            false => field.to_string(),
-        };
         let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |r| format!("{r:.6}"));
         let ends = row.miss_ratio_95;
         [
@@ -264,6 +260,14 @@ impl Results {
             ratio(ends.map(|[low, _]| low)),
             ratio(ends.map(|[_, high]| high)),
         ]
+    }
+}
+
+/// A field of CSV: in quotes if it has a comma, a quote or a line break.
+pub fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_string(),
     }
 }
 

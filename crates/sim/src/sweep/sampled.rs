@@ -15,7 +15,7 @@ pub struct Sampled<'a> {
 
 /// Policies that behave alike in a cache and in a smaller one on a sample: the tables of coverage in
 /// docs/design/simulator.md show it. MRU depends on two requests in a row being for one object, which few are
-/// in a sample; SIEVE's hand and MGLRU's generations move in steps that do not shrink with the cache.
+/// in a sample; SIEVE's hand, MGLRU's generations and LHD's ages move in steps that do not shrink with the cache.
 const ALIKE: &[&str] = &[
     "opt",
     "fifo",
@@ -30,8 +30,10 @@ const ALIKE: &[&str] = &[
     "car",
     "lirs",
     "s3-fifo",
+    "s4-fifo",
     "w-tinylfu",
     "lecar",
+    "cacheus",
     "linux-two-list",
 ];
 

@@ -1,10 +1,14 @@
 //! Slow and simple twins of all policies. Lists are vectors, the oldest entry first, and are searched from
-//! end to end. Each function takes the ids and the size, and returns the misses.
+//! end to end. Each function takes the ids and the size, and returns
+//! the misses, or whether each request hits.
 pub mod adaptive;
+pub mod cacheus;
 pub mod clocks;
 pub mod frequency;
+pub mod lhd;
 pub mod linux;
 pub mod multi_gen;
+pub mod s4_fifo;
 pub mod simple;
 pub mod stacks;
 pub mod two_list;

@@ -9,6 +9,8 @@ mod patterns;
 mod requests;
 mod rule;
 mod spec;
+mod text;
 
 pub use distribution::Discrete;
 pub use spec::{Part, Spec};
+pub use text::objects;

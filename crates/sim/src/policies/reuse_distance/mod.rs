@@ -1,3 +1,5 @@
-//! Policies that compare objects by the distance between their last two accesses.
+//! Policies that compare objects by the distance between their last accesses.
 pub mod clock_pro;
+pub(crate) mod hit_density;
+pub mod lhd;
 pub mod lirs;

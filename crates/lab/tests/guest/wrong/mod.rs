@@ -1,4 +1,6 @@
 //! Guests that go wrong, on each bed: each is a result, and no process of it is left.
+mod resets;
+
 use crate::kernels::{alone, init, kernel, kernel_x86};
 use lab::bed::{Bed, Boot, Mode, Qemu, Uml};
 use lab::guest::monitor::{listen, Ending, Heard, Limits};

@@ -1,0 +1,13 @@
+//! Errors that another command line or another campaign file cures.
+
+/// What was asked cannot be done; the message says what to ask instead.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// An [`anyhow::Error`] that is a [`Refused`].
+macro_rules! refused {
+    ($($text:tt)*) => { anyhow::Error::from($crate::error::Refused(format!($($text)*))) };
+}
+
+pub(crate) use refused;
