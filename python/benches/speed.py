@@ -2,9 +2,9 @@
 
     python python/benches/speed.py [--requests N] [--repetitions N] [--written N]
 
-Needs the wheel, libcachesim of PyPI, and HOTSET, the path of the command's release build. Times are CPU seconds in user
-mode of one simulation on one thread: other programs of the machine disturb them least, and the kernel's share in reading
-a file varies more than a simulation lasts. The command also reads the file, so it runs many sizes and one size, and the
+Needs the wheel, libcachesim of PyPI, and HOTSET, the path of the command's release build. Times are CPU seconds in
+user mode of one simulation on one thread: other programs of the machine disturb them least, and the kernel's share in
+reading a file varies more than a simulation lasts. The command also reads the file, so it runs many sizes and one size, and the
 difference counts. The package is measured likewise. libcachesim runs in a process of its own, so that its memory is not
 in our way. It reads the file as it simulates, and has no other way: "package, file" reads it too.
 """
