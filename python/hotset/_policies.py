@@ -45,7 +45,7 @@ def policy(name: str, **parameters: object) -> str:
 
 
 class Policy(ABC):
-    """A policy written in Python. It is some thirty to a hundred times slower than a compiled one.
+    """A policy written in Python. It is about a hundred times slower than a compiled one.
 
     A subclass has ``access``. :func:`simulate` makes one object of the class for each size, as ``cls(size)``, with the
     size in objects. In results the policy has its class's name, or the class's attribute ``name``.
