@@ -5,6 +5,7 @@
 //! taken for granted, and [`Composed::assumed`] says so.
 use crate::growth::{Taker, Who};
 use crate::points::{Memory, Point};
+use crate::remedies::keeping::{FLOOR, TTL_S};
 use crate::remedies::remedy::{Change, Remedy};
 use crate::verdict::Kind;
 use crate::Story;
@@ -100,13 +101,12 @@ struct Guest<'a> {
     scale: f64,
     /// Bytes a second, of the guest's disk.
     disk: f64,
-    in_zram: bool,
 }
 
 /// What brings the shortage about, as a line of `[workers.taker]`.
 struct Pressure {
     does: String,
-    /// Seconds by which growth is faster than in the record: a factor.
+    /// How many times as fast as in the record it grows.
     faster: f64,
     /// A line of the worker besides: its cgroup, or its limit.
     more: String,
@@ -119,18 +119,12 @@ impl<'a> Guest<'a> {
         let scale = (GUEST as f64 / calm.memory.total as f64).min(1.0);
         let pages = |point: &Point| point.rates.refault_file + point.rates.swap_in;
         let fastest = story.points.iter().map(pages).fold(0.0, f64::max);
-        let lost = |who: &Taker| who.who == Who::Elsewhere;
-        let swapped = calm.memory.swap.saturating_sub(least_swap_free(story));
         Guest {
             story,
             calm: calm.memory,
             had: had(story, calm.unix_s),
             scale,
             disk: (fastest * page_size as f64 * scale).max(SLOWEST),
-            // What is in zram takes memory that no counter names.
-            in_zram: { story.growth.takers.iter() }
-                .find(|taker| lost(taker))
-                .is_some_and(|taker| taker.grew() * 10 >= swapped.max(1)),
         }
     }
 
@@ -192,14 +186,11 @@ impl<'a> Guest<'a> {
                 ..plain(touch(taker.has, false))
             }),
             (Kind::SwapThrash, _) => {
-                let worst = { self.story.points.iter() }.max_by_key(|point| {
+                let used = self.story.points.iter().map(|point| {
                     let memory = &point.memory;
-                    memory.anon + memory.swap - memory.swap_free
+                    memory.anon + memory.swap.saturating_sub(memory.swap_free)
                 });
-                let used = worst.map_or(0, |point| {
-                    point.memory.anon + point.memory.swap - point.memory.swap_free
-                });
-                Ok(plain(touch(used, true)))
+                Ok(plain(touch(used.max().unwrap_or(0), true)))
             }
             (Kind::CgroupLimit, _) => {
                 let limit = verdict.waited.as_ref().map_or(0, |waited| waited.limit);
@@ -226,10 +217,6 @@ impl<'a> Guest<'a> {
     fn write(&self, to: &mut String, taker: &Pressure) -> std::fmt::Result {
         let mb = |bytes: u64| bytes.div_ceil(1 << 20);
         let swap_mb = mb(self.scaled(self.calm.swap));
-        let (zram_mb, swap_mb) = match self.in_zram {
-            true => (swap_mb, 0),
-            false => (0, swap_mb),
-        };
         let most = (self.memory() as f64 * MOST) as u64;
         let others = self.calm.anon.saturating_sub(self.had);
         let others = self.scaled(others).min(most).max(1 << 20);
@@ -248,7 +235,7 @@ impl<'a> Guest<'a> {
         write!(
             to,
             "title = \"A freeze, composed from a record\"\nrepetitions = 1\nseed = 1\n\n\
-             [machine]\nmemory_mb = {}\ncpus = 1\nzram_mb = {zram_mb}\nswap_mb = {swap_mb}\n\
+             [machine]\nmemory_mb = {}\ncpus = 1\nzram_mb = 0\nswap_mb = {swap_mb}\n\
              scratch_mb = {}\ndisk_read = {disk}\ndisk_write = {disk}\nsample_ms = 500\n\n\
              [files]\nread = {files}\n\n\
              [workers.reader]\ndoes.probe = {{ file = \"read\", period_ms = {} }}\n\n\
@@ -275,11 +262,17 @@ impl<'a> Guest<'a> {
             Change::Hotsetd => ("hotsetd", "daemon = {}".into()),
             Change::Floor => (
                 "floor",
-                "daemon = { config = { protect = { clean_min_ratio = 10 } } }".into(),
+                format!(
+                    "daemon = {{ config = {{ protect = {{ clean_min_ratio = {:.0} }} }} }}",
+                    100.0 * FLOOR
+                ),
             ),
             Change::MinTtl => (
                 "min_ttl",
-                "knobs = { \"/sys/kernel/mm/lru_gen/min_ttl_ms\" = 1000 }".into(),
+                format!(
+                    "knobs = {{ \"/sys/kernel/mm/lru_gen/min_ttl_ms\" = {:.0} }}",
+                    1e3 * TTL_S
+                ),
             ),
             Change::Zram if mb > 0 => ("zram", format!("zram_mb = {mb}")),
             Change::Memory if mb > 0 => (
@@ -300,8 +293,7 @@ impl<'a> Guest<'a> {
             self.disk / 1e6
         )];
         if self.calm.swap > 0 {
-            let place = if self.in_zram { "zram" } else { "a disk" };
-            assumed.push(format!("swap is on {place}"));
+            assumed.push("swap is on that disk".into());
         }
         assumed.push("a third of each page of programs is random".into());
         if taker.faster > 1.05 {
@@ -319,10 +311,4 @@ fn words(kind: Kind) -> &'static str {
         Kind::SharedFiles => "files in memory",
         _ => "programs that the record does not name",
     }
-}
-
-/// The least swap that was free, bytes.
-fn least_swap_free(story: &Story) -> u64 {
-    let free = story.points.iter().map(|point| point.memory.swap_free);
-    free.min().unwrap_or(0)
 }

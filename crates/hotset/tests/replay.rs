@@ -244,3 +244,23 @@ fn a_file_without_samples_is_an_error() {
         assert!(error.contains(&path.display().to_string()), "{error}");
     }
 }
+
+/// As `hotset replay <(zstdcat FILE)` in a shell: what was read to see its kind cannot be read again.
+#[test]
+fn a_pipe_is_read_once() {
+    let whole = replay(&["--json", "--all"], &fixture("samples.jsonl.zst")).stdout;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hotset"));
+    let mut child = command
+        .args(["replay", "--json", "--all", "/dev/stdin"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let packed = std::fs::read(fixture("samples.jsonl.zst")).unwrap();
+    let writer = std::thread::spawn(move || std::io::Write::write_all(&mut pipe, &packed));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success());
+    assert!(!whole.is_empty() && output.stdout == whole);
+}

@@ -12,14 +12,14 @@ use super::remedy::{Change, Estimate, Remedy};
 use crate::points::Point;
 use units::format_bytes;
 
-/// The floor: percent of memory.
-const FLOOR: f64 = 0.10;
+/// The floor, as a share of memory.
+pub(crate) const FLOOR: f64 = 0.10;
 /// Refaults a second that count, as of `Kind::CacheThrash`. Pages.
 const REFAULTS: f64 = 10.0;
 /// A part of the waiting that is less than this is left out of account: what is left is no shorter.
 const PART: f64 = 1.0 - super::remedy::SHORTER;
 /// `min_ttl_ms` of 1000. Seconds.
-const TTL_S: f64 = 1.0;
+pub(crate) const TTL_S: f64 = 1.0;
 
 /// A hard floor of 10% under clean file pages.
 pub fn floor(course: &Course) -> Remedy {

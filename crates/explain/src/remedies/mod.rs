@@ -12,7 +12,7 @@
 //! For all of them: programs do what they did in the record until a change would have shown, and a program that is
 //! ended does not start again.
 pub mod course;
-mod keeping;
+pub(crate) mod keeping;
 mod killers;
 mod limits;
 pub mod remedy;

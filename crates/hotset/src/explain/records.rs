@@ -3,6 +3,7 @@ use super::asked::{Asked, NOTHING};
 use super::input::Input;
 use super::verify::{self, Verified};
 use super::{ahead, helped, page, text};
+use crate::provenance::quoted;
 use crate::shell::{document, note, out, outln};
 use anyhow::Result;
 use explain::episode::{self, Episode};
@@ -60,15 +61,17 @@ pub fn tell(input: &Input, asked: Asked) -> Result<ExitCode> {
         .unwrap_or_default();
     let verified = match (&asked.verify, &story) {
         (Some(folder), Some(story)) => {
-            let command = format!(
-                "hotset explain {} --verify {}",
-                input.file.display(),
-                folder.display()
-            );
+            let [file, place] =
+                [&input.file, folder].map(|path| quoted(&path.display().to_string()));
+            let command = format!("hotset explain {file} --verify {place}");
             let page_size = input.page_size;
             Some(verify::run(story, &remedies, page_size, folder, command)?)
         }
-        _ => None,
+        (Some(_), None) => {
+            note("no guest is booted: there is nothing to explain");
+            None
+        }
+        (None, _) => None,
     };
     let (first, last) = (&input.records[0], &input.records[input.records.len() - 1]);
     if asked.json {

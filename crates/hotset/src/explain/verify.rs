@@ -4,6 +4,7 @@ use crate::shell::{self, usage, write_wrapped};
 use anyhow::{bail, Context, Result};
 use explain::compose::{self, Composed, AS_IT_WAS};
 use explain::episode::LEAST_LOST_S;
+use explain::remedies::course::Course;
 use explain::remedies::remedy::{Answer, Change, Remedy, SHORTER};
 use explain::words::seconds;
 use explain::Story;
@@ -17,7 +18,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Letters of a change's name in the table.
-const NAME: usize = 33;
+const NAME: usize = 32;
 
 /// What came.
 #[derive(Serialize)]
@@ -26,10 +27,9 @@ pub struct Verified {
     folder: String,
     /// What the record does not tell, and was taken for granted.
     assumed: Vec<String>,
-    /// Seconds in the guest without a change: in which everything stood still, or where that is next to nothing,
-    /// something.
+    /// Seconds in the guest without a change.
     without_s: f64,
-    /// Everything stood still; otherwise something.
+    /// In which everything stood still; otherwise something waited. As the record's own.
     of_all: bool,
     changes: Vec<Came>,
 }
@@ -38,12 +38,14 @@ pub struct Verified {
 #[derive(Serialize)]
 struct Came {
     change: Change,
+    #[serde(skip)]
+    name: String,
     said: Answer,
+    #[serde(skip)]
+    bounds: String,
     with_s: f64,
     /// Whether the sign was right; null where nothing was said, or the guest without a change lost nothing.
     right: Option<bool>,
-    #[serde(skip)]
-    row: String,
 }
 
 /// Boots them.
@@ -86,35 +88,32 @@ pub fn run(
     }
     report::write(&summary.dir)?;
     let results = report::load(&summary.dir)?;
-    compare(&results.trials, &composed, remedies, folder)
+    // What the bounds are about.
+    let of_all = !Course::new(story).of_some;
+    compare(&results.trials, &composed, remedies, of_all, folder)
 }
 
 fn compare(
     trials: &[Trial],
     composed: &Composed,
     remedies: &[Remedy],
+    of_all: bool,
     folder: &Path,
 ) -> Result<Verified> {
-    let lost = |arm: &str, of_all: bool| {
+    let lost = |arm: &str| {
         let trial = trials.iter().find(|trial| trial.arm == arm)?;
         (trial.outcome == Outcome::Ok).then(|| lost_s(trial, of_all))
     };
-    let Some(all_s) = lost(AS_IT_WAS, true) else {
+    let Some(without_s) = lost(AS_IT_WAS) else {
         bail!(
             "{}: the guest without a change failed; console/{AS_IT_WAS}-0.log says why",
             shown(folder)
         );
     };
-    let of_all = all_s >= LEAST_LOST_S;
-    let without_s = if of_all {
-        all_s
-    } else {
-        lost(AS_IT_WAS, false).unwrap_or(0.0)
-    };
     let mut changes = Vec::new();
     for (change, arm) in &composed.arms {
         let remedy = remedies.iter().find(|remedy| remedy.change == *change);
-        let (Some(remedy), Some(with_s)) = (remedy, lost(arm, of_all)) else {
+        let (Some(remedy), Some(with_s)) = (remedy, lost(arm)) else {
             continue;
         };
         let shorter = with_s <= SHORTER * without_s;
@@ -123,23 +122,13 @@ fn compare(
             Answer::CannotTell => None,
             answer => Some(shorter == (answer == Answer::Helps)),
         };
-        let name = cut(&remedy.name);
         changes.push(Came {
             change: *change,
+            name: remedy.name.clone(),
             said: remedy.answer,
+            bounds: range(remedy),
             with_s,
             right,
-            row: format!(
-                "  {name:<33}  {:<13}  {:>10}  {:>8}  {}",
-                remedy.answer.name(),
-                range(remedy),
-                seconds(with_s),
-                match right {
-                    Some(true) => "right",
-                    Some(false) => "wrong",
-                    None => "",
-                }
-            ),
         });
     }
     Ok(Verified {
@@ -190,11 +179,23 @@ fn write(to: &mut String, verified: &Verified) -> std::fmt::Result {
     )?;
     writeln!(
         to,
-        "  {:<33}  {:<13}  {:>10}  {:>8}",
+        "  {:<NAME$}  {:<13}  {:>11}  {:>8}",
         "", "said", "", "came"
     )?;
     for came in &verified.changes {
-        writeln!(to, "{}", came.row.trim_end())?;
+        let row = format!(
+            "  {:<NAME$}  {:<13}  {:>11}  {:>8}  {}",
+            cut(&came.name),
+            came.said.name(),
+            came.bounds,
+            seconds(came.with_s),
+            match came.right {
+                Some(true) => "right",
+                Some(false) => "wrong",
+                None => "",
+            }
+        );
+        writeln!(to, "{}", row.trim_end())?;
     }
     let assumed = format!("Taken for granted: {}.", verified.assumed.join("; "));
     write_wrapped(to, "  ", &assumed)?;
@@ -258,28 +259,26 @@ mod tests {
 
     #[test]
     fn the_table_fits_a_terminal() {
-        let row = |name: &str, right| Came {
-            change: Change::Memory,
-            said: Answer::CannotTell,
+        let came = Came {
+            change: Change::Floor,
+            name: "a floor of 10% (1.5 GiB) for file pages".into(),
+            said: Answer::DoesNotHelp,
+            bounds: "10.0-99.4 s".into(),
             with_s: 1.25,
-            right,
-            row: format!(
-                "  {name:<33}  {:<13}  {:>10}  {:>8}  right",
-                "cannot tell", "10.0-99.4 s", "1.2 s"
-            ),
+            right: Some(false),
         };
         let verified = Verified {
             folder: "x".into(),
             assumed: vec!["one CPU".into(), "swap is on a disk".into()],
             without_s: 12.0,
             of_all: true,
-            changes: vec![row("twice the memory (16.0 GiB)", Some(true))],
+            changes: vec![came],
         };
         let text = text(&verified);
         assert!(
             text.lines().all(|line| line.chars().count() <= 80),
             "{text}"
         );
-        assert!(text.contains("12 s"), "{text}");
+        assert!(text.contains("12 s") && text.contains("wrong"), "{text}");
     }
 }

@@ -24,12 +24,12 @@ impl Samples {
     /// # Errors
     /// The file cannot be read.
     pub fn open(path: &Path) -> Result<Samples> {
-        let is_stream = path.as_os_str() == "-";
-        let name = match is_stream {
+        let name = match path.as_os_str() == "-" {
             true => "standard input".to_owned(),
             false => shown(path).to_string(),
         };
-        if !is_stream {
+        // A pipe can be read once.
+        if path.is_file() {
             match flight::read(path) {
                 Ok(flight) => return Ok(of_flight(name, flight)),
                 // Another kind of file; one that cannot be read is told as such below.

@@ -15,7 +15,7 @@ pub struct Group {
     folder: PathBuf,
     /// As /proc/PID/cgroup has it, of the machine's top or of a container's.
     name: String,
-    pub page_size: u64,
+    page_size: u64,
     /// Threads that were asked for, until [`Group::forget`].
     threads: HashMap<u32, bool>,
     /// Pages came for so many threads that ended before they were asked for.
@@ -28,9 +28,8 @@ impl Group {
     /// # Errors
     /// There is no such cgroup of version 2, or its memory is not counted.
     pub fn open(name: &Path, page_size: u64) -> Result<Group> {
-        let below = name.strip_prefix(TOP).unwrap_or(name);
-        let below = below.strip_prefix("/").unwrap_or(below);
-        let folder = Path::new(TOP).join(below);
+        let below = below(name);
+        let folder = Path::new(TOP).join(&below);
         if !Path::new(TOP).join("cgroup.controllers").exists() {
             bail!("{TOP}: no cgroups of version 2 (the kernel's option is systemd.unified_cgroup_hierarchy)");
         }
@@ -63,11 +62,8 @@ impl Group {
             return *known;
         }
         let text = fs::read_to_string(format!("/proc/{thread}/cgroup"));
-        let Ok(text) = text else {
-            self.ended += 1;
-            return false;
-        };
-        let found = is_below(&text, &self.name);
+        self.ended += u64::from(text.is_err());
+        let found = text.is_ok_and(|text| is_below(&text, &self.name));
         self.threads.insert(thread, found);
         found
     }
@@ -77,13 +73,14 @@ impl Group {
         self.threads.clear();
     }
 
-    pub fn look(&mut self) -> Look {
+    /// `None`: the cgroup is gone, as that of a service that has stopped.
+    pub fn look(&mut self) -> Option<Look> {
         self.forget();
         let read = |name: &str| fs::read(self.folder.join(name)).unwrap_or_default();
         let mut stat = MemoryStat::default();
         // A file that another kernel writes in another way counts as none.
         let _ = stat.parse(&read("memory.stat"));
-        let current = parse_bytes(&read("memory.current")).unwrap_or(0);
+        let current = parse_bytes(&read("memory.current")).ok()?;
         let swapped = parse_bytes(&read("memory.swap.current")).unwrap_or(0);
         let mut pressure = Pressure::default();
         let _ = pressure.parse(&read("memory.pressure"));
@@ -98,7 +95,7 @@ impl Group {
             .unwrap_or(0)
             .saturating_sub(stat.shmem().unwrap_or(0));
         let refaults = stat.workingset_refault_file();
-        Look {
+        Some(Look {
             memory,
             available: memory.saturating_sub(current.saturating_sub(files)),
             refaults: refaults.or(stat.workingset_refault_whole()).unwrap_or(0),
@@ -106,8 +103,15 @@ impl Group {
             // A cgroup's pages that left are not counted by every kernel; those that are away now are.
             out: swapped / self.page_size + stat.workingset_refault_anon().unwrap_or(0),
             waited_us: pressure.some.map(|some| some.total_us),
-        }
+        })
     }
+}
+
+/// The path below [`TOP`], without the slash that a shell's completion leaves at its end.
+fn below(name: &Path) -> PathBuf {
+    let below = name.strip_prefix(TOP).unwrap_or(name);
+    let below = below.strip_prefix("/").unwrap_or(below);
+    below.components().collect()
 }
 
 /// Whether the text of /proc/PID/cgroup is of this cgroup, or of one below it.
@@ -137,6 +141,13 @@ mod tests {
         ));
         assert!(!is_below("0::/\n", "/system.slice"));
         assert!(!is_below("", "/system.slice"));
+    }
+
+    #[test]
+    fn a_name_is_a_path_below_the_top() {
+        for name in ["a.slice/b", "/a.slice/b/", "/sys/fs/cgroup/a.slice/b/"] {
+            assert_eq!(below(Path::new(name)).to_str(), Some("a.slice/b"));
+        }
     }
 
     #[test]

@@ -11,7 +11,6 @@ use names::shown;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use serde::Serialize;
 use size::{event, Distances};
-use std::cell::RefCell;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -62,10 +61,10 @@ pub fn run(
     let machine = Machine::new()?;
     let page_size = machine.page_size;
     let mut place = match cgroup {
-        Some(name) => Place::Group(RefCell::new(Group::open(name, page_size)?)),
+        Some(name) => Place::Group(Group::open(name, page_size)?),
         None => Place::Machine(Box::new(machine)),
     };
-    let begin = place.look();
+    let begin = place.look().context("the cgroup is gone")?;
     let pages = begin.memory / page_size;
     let mut distances = Distances::new(pages.div_ceil(FOLLOWED).next_power_of_two());
     let mut events = Tracefs::start(distances.every())?;
@@ -82,17 +81,23 @@ pub fn run(
     loop {
         let look = Instant::now();
         let at_s = from.elapsed().as_secs_f64();
-        lost += events.read(|line| take(&mut distances, &place, at_s, line))?;
+        lost += events.read(|line| take(&mut distances, &mut place, page_size, at_s, line))?;
         let ended = match child.as_mut().map(Child::try_wait).transpose()? {
             Some(ended) => ended.is_some(),
             None => false,
         };
-        let over = ended || from.elapsed() >= time || stop.asked();
+        let mut over = ended || from.elapsed() >= time || stop.asked();
         if over || at_s - last_s >= 1.0 {
-            (last, last_s) = (place.look(), at_s);
+            match place.look() {
+                Some(look) => (last, last_s) = (look, at_s),
+                None => {
+                    shell::note("the cgroup is gone: it was watched until then");
+                    over = true;
+                }
+            }
             let since = |of: fn(&Look) -> u64| of(&last).saturating_sub(of(&begin));
             let (out, back) = (since(|look| look.out), since(|look| look.refaults_anon));
-            distances.counters(at_s, since(|look| look.refaults), out, back);
+            distances.counters(last_s, since(|look| look.refaults), out, back);
             least = least.min(last.available);
         }
         if over {
@@ -103,12 +108,7 @@ pub fn run(
             wait(&stop)?;
         }
     }
-    if let Some(child) = &mut child {
-        let status = child.wait()?;
-        if !status.success() {
-            shell::note(format!("the command ended with {status}"));
-        }
-    }
+    child.map_or(Ok(()), end)?;
     let waited = last.waited_us.zip(begin.waited_us);
     let watched = Watched {
         cgroup: cgroup.map(|name| name.display().to_string()),
@@ -124,21 +124,30 @@ pub fn run(
         lost,
         ended: match &place {
             Place::Machine(_) => 0,
-            Place::Group(group) => group.borrow().ended,
+            Place::Group(group) => group.ended,
         },
     };
     Ok((watched, distances))
 }
 
+/// Waits for the command.
+fn end(mut child: Child) -> Result<()> {
+    let status = child.wait()?;
+    if !status.success() {
+        shell::note(format!("the command ended with {status}"));
+    }
+    Ok(())
+}
+
 /// Takes a line of the kernel's events.
-fn take(distances: &mut Distances, place: &Place, at_s: f64, line: &str) {
-    let Some(found) = event::parse(line, place.page_size()) else {
+fn take(distances: &mut Distances, place: &mut Place, page_size: u64, at_s: f64, line: &str) {
+    let Some(found) = event::parse(line, page_size) else {
         return;
     };
     match place {
         Place::Machine(_) => distances.event(at_s, &found),
         Place::Group(group) => {
-            distances.event_of_group(at_s, &found, || group.borrow_mut().has(event::thread(line)));
+            distances.event_of_group(at_s, &found, || group.has(event::thread(line)));
         }
     }
 }
