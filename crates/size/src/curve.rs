@@ -42,7 +42,8 @@ const OF_NONE: f64 = 3.0;
 /// Estimates what would be read again with each of `more` pages. `None` for the estimates: too little came back.
 ///
 /// The first half of the time fills the list of what is away. A page that left before the recording began is taken
-/// to come from behind all of it.
+/// to come from behind all of it. Where events are missing it may as well have left since, so those that were seen
+/// stand for all.
 #[must_use]
 pub fn of(distances: &Distances, seconds: f64, more: &[u64]) -> Curve {
     let half_s = seconds / 2.0;
@@ -52,7 +53,14 @@ pub fn of(distances: &Distances, seconds: f64, more: &[u64]) -> Curve {
     let refaults = refaults_since(distances.refaults(), half_s).max(seen);
     let unknown = refaults - seen;
     let (evicted, came) = distances.moved();
-    let estimate = |more: &u64| estimate(late, *more, unknown as f64 / refaults as f64);
+    let unseen = unknown as f64 / refaults as f64;
+    let estimate = |more: &u64| match distances.is_whole() {
+        true => estimate(late, *more, unseen),
+        false => Estimate {
+            share: estimate(late, *more, 0.0).share,
+            ..estimate(late, *more, unseen)
+        },
+    };
     Curve {
         evicted,
         came,
@@ -190,8 +198,12 @@ mod tests {
         assert_eq!((seen.unknown, seen.estimates[0].share), (0, 0.0));
         distances.counters(0.0, 0, 0, 0);
         distances.counters(60_000.0, 2 * seen.refaults, 0, 0);
-        let half = of(&distances, 60_000.0, &[5000]);
-        assert!((half.estimates[0].share - 0.5).abs() < 1e-9);
+        let half = of(&distances, 60_000.0, &[5000]).estimates[0];
+        assert!((half.share - 0.5).abs() < 1e-9);
+        // Or they left meanwhile, and the kernel dropped it: the interval has both.
+        distances.has_gaps();
+        let gaps = of(&distances, 60_000.0, &[5000]).estimates[0];
+        assert!(gaps.share < 1e-9 && gaps.high == half.high && gaps.low == half.low);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Distances {
     came: u64,
     misses: Vec<Miss>,
     refaults: Vec<(f64, u64)>,
+    /// Events are missing.
+    gaps: bool,
 }
 
 type Page = ((u32, u32), u64, u64);
@@ -43,7 +45,19 @@ impl Distances {
             came: 0,
             misses: Vec::new(),
             refaults: Vec::new(),
+            gaps: false,
         }
+    }
+
+    /// Events are missing: that a page was not seen to leave no longer means that it left long ago.
+    pub fn has_gaps(&mut self) {
+        self.gaps = true;
+    }
+
+    /// Whether each event was seen.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !self.gaps
     }
 
     /// Takes an event.

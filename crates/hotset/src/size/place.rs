@@ -16,4 +16,12 @@ impl Place {
             Place::Group(group) => group.look(),
         }
     }
+
+    /// Threads for which pages came, and which ended before it was known whose they were.
+    pub fn ended(&self) -> u64 {
+        match self {
+            Place::Machine(_) => 0,
+            Place::Group(group) => group.ended,
+        }
+    }
 }

@@ -99,6 +99,9 @@ pub fn run(
             let (out, back) = (since(|look| look.out), since(|look| look.refaults_anon));
             distances.counters(last_s, since(|look| look.refaults), out, back);
             least = least.min(last.available);
+            if lost + place.ended() > 0 {
+                distances.has_gaps();
+            }
         }
         if over {
             break;
@@ -122,10 +125,7 @@ pub fn run(
         waited_s: waited.map(|(now, then)| now.saturating_sub(then) as f64 / 1e6),
         every: distances.every(),
         lost,
-        ended: match &place {
-            Place::Machine(_) => 0,
-            Place::Group(group) => group.ended,
-        },
+        ended: place.ended(),
     };
     Ok((watched, distances))
 }
