@@ -91,7 +91,7 @@ mod long {
     const RESETS: u32 = 50;
 
     #[test]
-    #[ignore = "guest: boots User-Mode Linux 7.3 fifty times; build it with `hotset kernel build 7.3 --vanilla`"]
+    #[ignore = "long: boots User-Mode Linux 7.3 fifty times; build it with `hotset kernel build 7.3 --vanilla`"]
     fn a_reset_costs_a_second_of_the_record_at_most() {
         let bench = Bench::with(kernel(), EXPERIMENT);
         let mut lost: Vec<f64> = Vec::new();
