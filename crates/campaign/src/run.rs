@@ -1,5 +1,6 @@
 //! Runs a campaign: submits the tasks without a result, looks what became of them, and tries some once more.
 use crate::engines::{prefix, Batch, Engine};
+use crate::error::Damaged;
 use crate::folder::{remove_leftovers, Folder};
 use crate::plan::Limits;
 use crate::status::Failure;
@@ -41,8 +42,8 @@ pub fn run(folder: &Folder, engine: &dyn Engine, progress: &dyn Fn(u64)) -> Resu
         match task::rows(folder, number) {
             Ok(Some(_)) => continue,
             Ok(None) => {}
-            // Damaged, or of another campaign: made again.
-            Err(_) => std::fs::remove_file(folder.rows_of(number))?,
+            Err(error) if error.is::<Damaged>() => folder.remove_rows(number)?,
+            Err(error) => return Err(error),
         }
         folder.forget(number)?;
         open.push(number);

@@ -6,6 +6,8 @@ use campaign::run::{run, Outcome};
 use campaign::task::{self, Ask};
 use std::cell::RefCell;
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use tempfile::TempDir;
 
 /// Runs tasks as an engine does that ends a process with the first task that takes too much.
@@ -139,4 +141,26 @@ fn an_engine_that_begins_nothing_is_asked_twice() {
     let reason = &outcome.failed[0].reason;
     assert!(reason.contains("never began"), "{reason}");
     assert_eq!(engine.seen.borrow().len(), 2);
+}
+
+/// Puts a link to `to` in place of the rows of the second of three done tasks.
+fn linked(folder: &Folder, to: &Path) {
+    assert_eq!(went(folder, &Small::new(1)).done, 3);
+    fs::remove_file(folder.rows_of(1)).unwrap();
+    symlink(to, folder.rows_of(1)).unwrap();
+}
+
+#[test]
+fn a_result_that_cannot_be_read_ends_the_run_and_stays() {
+    // A folder can be opened and not read; a link to itself cannot even be opened.
+    for to in [Path::new("/"), Path::new("000001.parquet")] {
+        let (_dir, folder) = begun();
+        linked(&folder, to);
+        let engine = Small::new(1);
+        let wrong = run(&folder, &engine, &|_| {}).unwrap_err();
+        let wrong = format!("{wrong:#}");
+        assert!(wrong.contains("000001.parquet: cannot read"), "{wrong}");
+        assert!(folder.rows_of(1).is_symlink());
+        assert!(engine.seen.borrow().is_empty());
+    }
 }

@@ -179,13 +179,26 @@ impl Folder {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget(&self, task: usize) -> Result<()> {
-        let path = self.attempt_of(task);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(anyhow!("{}: {}", shown(&path), io_error(&error)))
-            }
-            _ => Ok(()),
-        }
+        removed(&self.attempt_of(task))
+    }
+
+    /// Removes the rows of a task.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn remove_rows(&self, task: usize) -> Result<()> {
+        removed(&self.rows_of(task))
+    }
+}
+
+fn removed(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(anyhow!(
+            "{}: cannot remove: {}",
+            shown(path),
+            io_error(&error)
+        )),
+        _ => Ok(()),
     }
 }
 
