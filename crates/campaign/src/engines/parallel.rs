@@ -45,8 +45,11 @@ impl Engine for Parallel {
                 .arg(format!("--memfree={}M", batch.mebibytes()))
                 .args(self.jobs.map(|jobs| format!("--jobs={jobs}")))
                 .args(&self.with)
-                .args(["sh".to_string(), array.script.display().to_string()])
-                .arg("{}")
+                // The script is a value, not a part of the command: parallel quotes values for the shell, and looks
+                // for no `{}` in them.
+                .args(["sh", "{1}", "{2}", ":::"])
+                .arg(&array.script)
+                .args(["::::", "-"])
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .stderr(File::options().create(true).append(true).open(&array.log)?);
