@@ -1,10 +1,11 @@
 //! GNU parallel: a process for each element, on this machine or on others by ssh.
 use super::array::Array;
 use super::batch::{Batch, Engine};
-use super::command::{missing, wait};
+use super::command::{bound, missing, wait};
 use crate::folder::Folder;
 use anyhow::{bail, Result};
 use names::shown;
+use rustix::process::Signal;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ impl Engine for Parallel {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .stderr(File::options().create(true).append(true).open(&array.log)?);
-            let started = command.spawn();
+            let started = bound(&mut command, Signal::TERM).spawn();
             let mut child = started.map_err(|error| missing(&error, NAME, NAME))?;
             if let Some(mut lines) = child.stdin.take() {
                 let all = 0..batch.elements.len();
