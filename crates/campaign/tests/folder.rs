@@ -24,7 +24,7 @@ fn dir() -> (TempDir, PathBuf) {
 fn a_name_that_no_script_can_have_is_refused() {
     let (dir, file) = dir();
     let path = dir.path().join(OsStr::from_bytes(b"a\xff"));
-    let wrong = Folder::begin(&path, &file, &|_, _| {}).err().unwrap();
+    let wrong = Folder::begin(&path, &file, &|_| {}).err().unwrap();
     assert!(
         wrong.is::<Refused>() && wrong.to_string().contains("not UTF-8"),
         "{wrong}"
@@ -36,7 +36,7 @@ fn a_name_that_no_script_can_have_is_refused() {
 fn one_run_has_the_folder_while_others_look_at_it() {
     let (dir, file) = dir();
     let path = dir.path().join("out");
-    let begin = || Folder::begin(&path, &file, &|_, _| {});
+    let begin = || Folder::begin(&path, &file, &|_| {});
     let first = begin().unwrap();
     let wrong = begin().err().unwrap();
     assert!(wrong.is::<Refused>(), "{wrong}");
@@ -52,7 +52,7 @@ fn one_run_has_the_folder_while_others_look_at_it() {
 #[test]
 fn processes_end_when_a_run_fails() {
     let (dir, file) = dir();
-    let folder = Folder::begin(&dir.path().join("out"), &file, &|_, _| {}).unwrap();
+    let folder = Folder::begin(&dir.path().join("out"), &file, &|_| {}).unwrap();
     let (program, said) = (dir.path().join("stays"), dir.path().join("pid"));
     let script = format!("#!/bin/sh\necho $$ >{}\nexec sleep 100\n", said.display());
     fs::write(&program, script).unwrap();

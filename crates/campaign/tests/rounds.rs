@@ -87,7 +87,7 @@ fn begun() -> (TempDir, Folder) {
     let text = "policies = [\"fifo\"]\nsizes = [\"10%\"]\n[[traces]]\n\
         generate = \"uniform,objects=100\"\ncount = 1000\nseeds = \"1..3\"\n";
     fs::write(&file, text).unwrap();
-    let folder = Folder::begin(&dir.path().join("out"), &file, &|_, _| {}).unwrap();
+    let folder = Folder::begin(&dir.path().join("out"), &file, &|_| {}).unwrap();
     (dir, folder)
 }
 

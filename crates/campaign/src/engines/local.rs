@@ -41,7 +41,7 @@ impl Drop for Running {
 }
 
 /// How often processes are looked at.
-const PERIOD: Duration = Duration::from_millis(1);
+const PERIOD: Duration = Duration::from_millis(10);
 
 impl Engine for Local {
     fn name(&self) -> &'static str {

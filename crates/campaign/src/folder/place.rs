@@ -68,7 +68,7 @@ impl Folder {
     ///
     /// # Errors
     /// Another run has the folder, it holds another campaign or other files, or the campaign cannot be planned.
-    pub fn begin(path: &Path, file: &Path, progress: &dyn Fn(u64, u64)) -> Result<Folder> {
+    pub fn begin(path: &Path, file: &Path, progress: &dyn Fn(u64)) -> Result<Folder> {
         if std::path::absolute(path)?.to_str().is_none() {
             return Err(refused!(
                 "{}: the name is not UTF-8, and scripts and Jobs have it as text; name another folder",
