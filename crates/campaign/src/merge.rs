@@ -3,7 +3,6 @@ use crate::folder::{remove_leftovers, write, Folder};
 use crate::table::{self, Column, Row, Writer};
 use crate::task;
 use anyhow::{bail, Result};
-use std::io;
 
 /// Rows of a group: the same in every campaign, so that the bytes depend on the rows alone.
 const GROUP: usize = 1 << 16;
@@ -41,27 +40,12 @@ pub fn merge(folder: &Folder, progress: &dyn Fn(u64)) -> Result<Merged> {
         }
     }
     let about = [(MISSING, missing.len().to_string())];
-    let mut total = 0;
-    let mut failed = None;
-    write(&folder.results(), |to| {
-        let written = all_rows(folder, &whole, &about, progress);
-        match written {
-            Ok((bytes, rows)) => {
-                total = rows;
-                to.write_all(&bytes)
-            }
-            Err(error) => {
-                let text = format!("{error:#}");
-                failed = Some(error);
-                Err(io::Error::other(text))
-            }
-        }
-    })
-    .map_err(|error| failed.unwrap_or(error))?;
+    let (bytes, rows) = all_rows(folder, &whole, &about, progress)?;
+    write(&folder.results(), |to| to.write_all(&bytes))?;
     runs(folder, &done)?;
     remove_leftovers(folder.path())?;
     Ok(Merged {
-        rows: total,
+        rows,
         traces: whole.len(),
         missing,
     })

@@ -1,5 +1,6 @@
 //! Runs a campaign: submits the tasks without a result, looks what became of them, and tries some once more.
 use crate::engines::{prefix, Batch, Engine};
+use crate::error::Damaged;
 use crate::folder::{remove_leftovers, Folder};
 use crate::plan::Limits;
 use crate::status::Failure;
@@ -11,6 +12,9 @@ use units::format_bytes;
 
 /// Attempts at a task that was ended without an error of its own.
 const ATTEMPTS: u32 = 2;
+
+/// Rounds at most: an engine that loses most of what it gets is not asked forever.
+const ROUNDS: u32 = 5;
 
 /// What became of a run.
 #[derive(Debug)]
@@ -33,37 +37,20 @@ pub fn run(folder: &Folder, engine: &dyn Engine, progress: &dyn Fn(u64)) -> Resu
         Ok(())
     };
     engine.earlier(folder, &watch)?;
-    let longest = engine.longest_array()?;
     let mut open = Vec::new();
     for number in 0..folder.plan.tasks.len() {
         match task::rows(folder, number) {
             Ok(Some(_)) => continue,
             Ok(None) => {}
-            // Damaged, or of another campaign: made again.
-            Err(_) => std::fs::remove_file(folder.rows_of(number))?,
+            Err(error) if error.is::<Damaged>() => folder.remove_rows(number)?,
+            Err(error) => return Err(error),
         }
         folder.forget(number)?;
         open.push(number);
     }
     remove_leftovers(&folder.tasks())?;
     let before = folder.plan.tasks.len() - open.len();
-    let mut again = 0;
-    for attempt in 1..=ATTEMPTS {
-        let predicted = open
-            .iter()
-            .map(|&number| folder.plan.tasks[number].seconds());
-        let bundle = engine.bundle(predicted.sum());
-        let batches = batches(folder, &open, attempt, bundle, longest);
-        if !batches.is_empty() {
-            engine.run(folder, &batches, bundle, &watch)?;
-        }
-        let done = folder.done()?;
-        open.retain(|number| done.binary_search(number).is_err());
-        let killed = |number: &usize| failed(folder, *number).is_none();
-        if attempt < ATTEMPTS {
-            again = open.iter().filter(|number| killed(number)).count();
-        }
-    }
+    let again = rounds(folder, engine, &mut open, &watch)?;
     let failures = open.iter().map(|&number| Failure {
         task: number,
         name: folder.plan.name(number),
@@ -78,6 +65,46 @@ pub fn run(folder: &Folder, engine: &dyn Engine, progress: &dyn Fn(u64)) -> Resu
     })
 }
 
+/// Submits the open tasks until each has a result, has failed, or has no attempt left; returns how many were tried
+/// twice. The first round bundles tasks. Afterwards each has a process of its own, so that a task that is killed
+/// takes no other with it.
+fn rounds(
+    folder: &Folder,
+    engine: &dyn Engine,
+    open: &mut Vec<usize>,
+    watch: &dyn Fn() -> Result<()>,
+) -> Result<usize> {
+    let longest = engine.longest_array()?;
+    let task = |number: &usize| &folder.plan.tasks[*number];
+    let mut again = 0;
+    for round in 1..=ROUNDS {
+        let bundle = match round {
+            1 => engine.bundle(open.iter().map(|number| task(number).seconds()).sum()),
+            _ => 0.0,
+        };
+        let batches = batches(folder, open, round, bundle, longest);
+        if batches.is_empty() {
+            break;
+        }
+        engine.run(folder, &batches, bundle, watch)?;
+        let of = |second: bool| {
+            let some = batches
+                .iter()
+                .filter(move |batch| second == (batch.attempt > 1));
+            some.flat_map(|batch| batch.elements.iter().flatten())
+        };
+        again += of(true).count();
+        let none_began = of(false).all(|number| folder.attempt(*number).is_none());
+        let done = folder.done()?;
+        open.retain(|number| done.binary_search(number).is_err());
+        // What is left has had both its attempts, or an engine that begins nothing.
+        if round > 1 && none_began {
+            break;
+        }
+    }
+    Ok(again)
+}
+
 /// The error of a task's own. Another attempt would end in the same.
 fn failed(folder: &Folder, task: usize) -> Option<String> {
     folder.attempt(task)?.error
@@ -90,7 +117,11 @@ fn unexplained(folder: &Folder, task: usize) -> String {
     match folder.attempt(task) {
         None => format!("never began: the engine ended before; logs are in {logs}"),
         Some(attempt) => format!(
-            "was ended twice, on {} with {} of memory and {}; it needs more, or was killed; logs are in {logs}",
+            "was ended {}, on {} with {} of memory and {}; it needs more, or was killed; logs are in {logs}",
+            match attempt.attempt {
+                1 => "once",
+                _ => "twice",
+            },
             attempt.host,
             format_bytes(attempt.memory_limit as f64),
             duration(attempt.seconds_limit),
@@ -98,33 +129,30 @@ fn unexplained(folder: &Folder, task: usize) -> String {
     }
 }
 
-/// The tasks without a result and without an error of their own, in batches of equal limits.
-fn batches(
-    folder: &Folder,
-    open: &[usize],
-    attempt: u32,
-    bundle: f64,
-    longest: usize,
-) -> Vec<Batch> {
-    let mut kinds: BTreeMap<Limits, Vec<usize>> = BTreeMap::new();
+/// The tasks without a result and without an error of their own that have an attempt left, in batches of equal limits.
+fn batches(folder: &Folder, open: &[usize], round: u32, bundle: f64, longest: usize) -> Vec<Batch> {
+    let mut kinds: BTreeMap<(u32, Limits), Vec<usize>> = BTreeMap::new();
     for &number in open {
-        let last = folder.attempt(number);
-        if last.as_ref().is_some_and(|last| last.error.is_some()) {
+        // A task that never began has used no attempt, and was not short of anything.
+        let used = match folder.attempt(number) {
+            None => 0,
+            Some(last) if last.error.is_some() => continue,
+            Some(last) => last.attempt,
+        };
+        if used >= ATTEMPTS {
             continue;
         }
-        // A task that never began was not short of anything.
-        let lacked = if last.is_some() { attempt } else { 1 };
         let task = &folder.plan.tasks[number];
-        let limits = Limits::of(task.memory, task.seconds(), lacked);
-        kinds.entry(limits).or_default().push(number);
+        let limits = Limits::of(task.memory, task.seconds(), used + 1);
+        kinds.entry((used + 1, limits)).or_default().push(number);
     }
     let mut batches = Vec::new();
-    for (limits, numbers) in kinds {
+    for ((attempt, limits), numbers) in kinds {
         let predicted = |number: usize| folder.plan.tasks[number].seconds();
         let elements = elements(&numbers, &predicted, bundle);
         for elements in elements.chunks(longest) {
             batches.push(Batch {
-                name: format!("{}-{attempt}-{}", prefix(folder), batches.len() + 1),
+                name: format!("{}-{round}-{}", prefix(folder), batches.len() + 1),
                 attempt,
                 limits,
                 elements: elements.to_vec(),

@@ -73,9 +73,9 @@ pub struct Winner {
 pub fn study(results: &Path) -> Result<Study> {
     let mut table = table::read(results)?;
     let missing = table.about(MISSING).and_then(|count| count.parse().ok());
-    let missing = missing
-        .with_context(|| format!("{}: is no result of a campaign", names::shown(results)))?;
-    let rows = Row::of(&mut table)?;
+    let name = names::shown(results);
+    let missing = missing.with_context(|| format!("{name}: is no result of a campaign"))?;
+    let rows = Row::of(&mut table).with_context(|| name.to_string())?;
     let mut found = compared(&rows);
     found.missing = missing;
     Ok(found)

@@ -1,6 +1,6 @@
 //! The origin of a page of results: the command, the file, the program.
 use anyhow::{Context, Result};
-use names::shown;
+use names::{quoted, shown};
 use progress::{Delayed, Unit};
 use report::format::number;
 use sha2::{Digest, Sha256};
@@ -31,15 +31,6 @@ pub fn command() -> String {
         }
     });
     arguments.collect::<Vec<_>>().join(" ")
-}
-
-/// A word of a shell's command line, quoted where it must be.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=%+@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Rows with the file's name, bytes and checksum. Standard input cannot be read twice: it has a name only.

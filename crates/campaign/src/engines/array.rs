@@ -2,6 +2,7 @@
 use super::batch::Batch;
 use crate::folder::{write, Folder};
 use anyhow::Result;
+use names::quoted;
 use std::path::{Path, PathBuf};
 
 /// The files of a batch.
@@ -67,20 +68,4 @@ pub(super) fn arguments(folder: &Folder, batch: &Batch, list: &Path) -> Vec<Stri
     ]
     .map(str::to_string)
     .to_vec()
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_word_stays_one_word() {
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("a'b"), r"'a'\''b'");
-    }
 }

@@ -1,7 +1,11 @@
 //! The programs of engines.
 use crate::error::refused;
 use anyhow::{anyhow, bail, Result};
+use rustix::process::{
+    getpid, getppid, kill_process, set_parent_process_death_signal, Pid, Signal,
+};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -38,10 +42,26 @@ pub(super) fn missing(error: &io::Error, name: &str, engine: &str) -> anyhow::Er
     }
 }
 
+/// Has the kernel send a signal to a program when the thread that started it ends, however it ends.
+pub(super) fn bound(command: &mut Command, signal: Signal) -> &mut Command {
+    let parent = getpid();
+    // SAFETY: the closure makes system calls only, which is allowed between fork(2) and exec(2).
+    unsafe {
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(signal))?;
+            match getppid() == Some(parent) {
+                true => Ok(()),
+                // It ended before the signal was asked for.
+                false => Err(io::ErrorKind::Interrupted.into()),
+            }
+        })
+    }
+}
+
 /// Waits for a program, and calls `watch` meanwhile.
 ///
 /// # Errors
-/// As `watch`. The program is ended then.
+/// As `watch`. The program gets SIGTERM then: GNU parallel ends its own programs by it.
 pub(super) fn wait(mut child: Child, watch: &dyn Fn() -> Result<()>) -> Result<ExitStatus> {
     let mut looked = Instant::now();
     loop {
@@ -55,7 +75,7 @@ pub(super) fn wait(mut child: Child, watch: &dyn Fn() -> Result<()>) -> Result<E
         looked = Instant::now();
         if let Err(error) = watch() {
             // The first error is the one to report.
-            let _ = child.kill();
+            let _ = kill_process(Pid::from_child(&child), Signal::TERM);
             let _ = child.wait();
             return Err(error);
         }

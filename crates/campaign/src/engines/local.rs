@@ -1,7 +1,9 @@
 //! Tasks in processes of this machine, one for each processor, while memory lasts.
 use super::batch::{Batch, Engine};
+use super::command::bound;
 use crate::folder::Folder;
 use anyhow::{anyhow, Context, Result};
+use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::path::PathBuf;
@@ -24,8 +26,22 @@ struct Waiting<'a> {
     milliseconds: u64,
 }
 
+/// A process with tasks. It ends with this value, and with the thread that started it.
+struct Running {
+    child: Child,
+    memory: u64,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both do nothing where it has ended and was waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// How often processes are looked at.
-const PERIOD: Duration = Duration::from_millis(1);
+const PERIOD: Duration = Duration::from_millis(10);
 
 impl Engine for Local {
     fn name(&self) -> &'static str {
@@ -46,21 +62,21 @@ impl Engine for Local {
     ) -> Result<()> {
         let mut waiting = queue(folder, batches);
         let room = available_memory();
-        let mut running: Vec<(Child, u64)> = Vec::new();
+        let mut running: Vec<Running> = Vec::new();
         let mut looked = std::time::Instant::now();
         while !waiting.is_empty() || !running.is_empty() {
-            let taken: u64 = running.iter().map(|(_, memory)| memory).sum();
+            let taken: u64 = running.iter().map(|one| one.memory).sum();
             let next = waiting.front().filter(|next| {
                 running.len() < self.jobs && (running.is_empty() || taken + next.memory <= room)
             });
             if let Some(next) = next {
-                running.push((self.start(folder, next)?, next.memory));
+                running.push(self.start(folder, next)?);
                 waiting.pop_front();
                 continue;
             }
             std::thread::sleep(PERIOD);
             let mut failed = None;
-            running.retain_mut(|(child, _)| match child.try_wait() {
+            running.retain_mut(|one| match one.child.try_wait() {
                 Ok(ended) => ended.is_none(),
                 Err(error) => {
                     failed = Some(error);
@@ -80,11 +96,12 @@ impl Engine for Local {
 }
 
 impl Local {
-    fn start(&self, folder: &Folder, next: &Waiting) -> Result<Child> {
+    fn start(&self, folder: &Folder, next: &Waiting) -> Result<Running> {
         let log = folder.engine().join(format!("{}.log", next.batch.name));
         let log = File::options().create(true).append(true).open(log)?;
         let limits = next.batch.limits;
-        Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        command
             .args(["sim", "campaign", "task", "--quiet"])
             .args(["--attempt", &next.batch.attempt.to_string()])
             .args(["--memory", &limits.memory.to_string()])
@@ -93,9 +110,14 @@ impl Local {
             .args(next.tasks.iter().map(usize::to_string))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .with_context(|| format!("{} cannot be started", names::shown(&self.program)))
+            .stderr(log);
+        let started = bound(&mut command, Signal::KILL).spawn();
+        let child = started
+            .with_context(|| format!("{} cannot be started", names::shown(&self.program)))?;
+        Ok(Running {
+            child,
+            memory: next.memory,
+        })
     }
 }
 

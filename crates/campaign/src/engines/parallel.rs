@@ -1,10 +1,11 @@
 //! GNU parallel: a process for each element, on this machine or on others by ssh.
 use super::array::Array;
 use super::batch::{Batch, Engine};
-use super::command::{missing, wait};
+use super::command::{bound, missing, wait};
 use crate::folder::Folder;
 use anyhow::{bail, Result};
 use names::shown;
+use rustix::process::Signal;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -45,12 +46,15 @@ impl Engine for Parallel {
                 .arg(format!("--memfree={}M", batch.mebibytes()))
                 .args(self.jobs.map(|jobs| format!("--jobs={jobs}")))
                 .args(&self.with)
-                .args(["sh".to_string(), array.script.display().to_string()])
-                .arg("{}")
+                // The script is a value, not a part of the command: parallel quotes values for the shell, and looks
+                // for no `{}` in them.
+                .args(["sh", "{1}", "{2}", ":::"])
+                .arg(&array.script)
+                .args(["::::", "-"])
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .stderr(File::options().create(true).append(true).open(&array.log)?);
-            let started = command.spawn();
+            let started = bound(&mut command, Signal::TERM).spawn();
             let mut child = started.map_err(|error| missing(&error, NAME, NAME))?;
             if let Some(mut lines) = child.stdin.take() {
                 let all = 0..batch.elements.len();

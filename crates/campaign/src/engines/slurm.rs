@@ -3,6 +3,7 @@
 use super::array::Array;
 use super::batch::{prefix, Batch, Engine};
 use super::command::{output, until_none};
+use crate::error::refused;
 use crate::folder::Folder;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
@@ -34,10 +35,7 @@ impl Engine for Slurm {
 
     fn longest_array(&self) -> Result<usize> {
         let config = output(Command::new("scontrol").args(["show", "config"]), NAME)?;
-        let line = config.lines().find(|line| line.starts_with("MaxArraySize"));
-        let number = line.and_then(|line| line.split('=').nth(1)?.trim().parse().ok());
-        // Indices are below this number.
-        number.context("scontrol show config names no MaxArraySize")
+        longest(&config)
     }
 
     fn earlier(&self, folder: &Folder, watch: &dyn Fn() -> Result<()>) -> Result<()> {
@@ -75,10 +73,38 @@ impl Engine for Slurm {
     }
 }
 
+/// The most elements of an array: indices are below `MaxArraySize`.
+fn longest(config: &str) -> Result<usize> {
+    let line = config.lines().find(|line| line.starts_with("MaxArraySize"));
+    let number = line.and_then(|line| line.split('=').nth(1)?.trim().parse().ok());
+    match number.context("scontrol show config names no MaxArraySize")? {
+        0 => Err(refused!(
+            "--on slurm: job arrays are off here; set MaxArraySize in slurm.conf"
+        )),
+        longest => Ok(longest),
+    }
+}
+
 /// The names of this user's jobs that have not ended.
 fn queued() -> Result<Vec<String>> {
     let mut command = Command::new("squeue");
     command.args(["--noheader", "--me", "--format=%j"]);
     let names = output(&mut command, NAME)?;
     Ok(names.lines().map(|line| line.trim().to_string()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::longest;
+
+    #[test]
+    fn a_cluster_without_job_arrays_is_refused() {
+        let config =
+            |size: &str| format!("MailProg = /bin/mail\nMaxArraySize            = {size}\n");
+        assert_eq!(longest(&config("1001")).unwrap(), 1001);
+        let wrong = longest(&config("0")).unwrap_err();
+        assert!(wrong.is::<crate::Refused>(), "{wrong}");
+        assert!(wrong.to_string().contains("set MaxArraySize"), "{wrong}");
+        assert!(longest("MailProg = /bin/mail\n").is_err());
+    }
 }

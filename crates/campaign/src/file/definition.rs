@@ -44,14 +44,19 @@ impl Default for Tasks {
     }
 }
 
+/// The most bytes of a task: more than machines have, and little enough for limits that are a multiple.
+const MEMORY: u64 = 1 << 50;
+
 impl Tasks {
     /// Bytes of memory of each task, where the file says so.
     ///
     /// # Errors
-    /// The number is no size, or 0.
+    /// The number is no size, or out of range.
     pub fn memory(&self) -> Result<Option<u64>, String> {
         match self.memory.as_ref().map(Number::bytes).transpose() {
-            Ok(Some(0)) => Err("tasks.memory: 0 is out of range (1 or more)".into()),
+            Ok(Some(bytes)) if !(1..=MEMORY).contains(&bytes) => Err(format!(
+                "tasks.memory: {bytes} is out of range (1 to 1024T bytes)"
+            )),
             Ok(bytes) => Ok(bytes),
             Err(wrong) => Err(format!("tasks.memory: {wrong}")),
         }
@@ -221,6 +226,7 @@ mod tests {
     fn what_is_wrong_is_named() {
         let policies = "policies = [\"lru\"]\n";
         let sizes = "sizes = [\"1%\"]\n";
+        let many = TRACES.replace("1000", "9000000000000000000");
         for (text, named) in [
             (
                 format!("policies = [\"lruu\"]\n{sizes}{TRACES}"),
@@ -233,6 +239,18 @@ mod tests {
             (
                 format!("{policies}{sizes}object_size = 0\n{TRACES}"),
                 "object_size",
+            ),
+            (
+                format!("{policies}{sizes}{TRACES}[tasks]\nmemory = \"10000000T\""),
+                "tasks.memory: 10995116277760000000 is out of range",
+            ),
+            (
+                format!("{policies}{sizes}{TRACES}[tasks]\nmemory = 0"),
+                "tasks.memory: 0 is out of range",
+            ),
+            (
+                format!("{policies}{sizes}{many}"),
+                "traces: count: 9000000000000000000 is out of range",
             ),
             (format!("{policies}{sizes}traces = []"), "[[traces]]"),
             (

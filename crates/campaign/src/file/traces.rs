@@ -68,6 +68,9 @@ pub enum Origin {
 /// Requests of a generated trace, unless the file says otherwise.
 const COUNT: u64 = 1_000_000;
 
+/// The most requests of a trace: their bytes are counted.
+const MOST: u64 = 1_000_000_000_000_000;
+
 impl Source {
     pub(super) fn check(&self) -> Result<(), String> {
         let kinds = [
@@ -88,7 +91,9 @@ impl Source {
             return Err("traces: seeds and parts are for generate".into());
         }
         match self.count()? {
-            Some(0) => Err("traces: count: 0 is out of range (1 or more)".into()),
+            Some(count) if !(1..=MOST).contains(&count) => Err(format!(
+                "traces: count: {count} is out of range (1 to 1e15)"
+            )),
             _ => self
                 .reading()
                 .options(None)

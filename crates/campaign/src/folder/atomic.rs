@@ -62,7 +62,9 @@ fn partial_name(path: &Path) -> PathBuf {
 /// # Errors
 /// The folder cannot be read.
 pub fn remove_leftovers(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(folder)? {
+    let entries = fs::read_dir(folder);
+    let entries = entries.map_err(|error| anyhow!("{}: {}", shown(folder), io_error(&error)))?;
+    for entry in entries {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(PARTIAL) {
             // Another process may have removed it.

@@ -1,12 +1,12 @@
 //! The folder of a campaign: where its files are, and the frozen plan.
-use super::{write, write_soon, Attempt};
+use super::{lock, write, write_soon, Attempt};
 use crate::error::refused;
 use crate::file::Definition;
 use crate::plan::{Plan, SCHEMA};
 use anyhow::{anyhow, Context, Result};
 use names::{io_error, shown};
 use sha2::{Digest, Sha256};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub struct Folder {
     pub plan: Plan,
     /// The hash of the plan's file. Each task's result has it.
     pub hash: String,
+    /// Keeps other runs out. None in a task, of which many work in the folder at once.
+    lock: Option<File>,
 }
 
 impl Folder {
@@ -52,16 +54,29 @@ impl Folder {
             ));
         }
         let path = std::path::absolute(path)?;
-        Ok(Folder { path, plan, hash })
+        let lock = None;
+        Ok(Folder {
+            path,
+            plan,
+            hash,
+            lock,
+        })
     }
 
-    /// Opens the folder of a campaign, or plans the campaign there.
+    /// Opens the folder of a campaign, or plans the campaign there. Until the value is dropped no other run gets the
+    /// folder.
     ///
     /// # Errors
-    /// The folder holds another campaign or other files, or the campaign cannot be planned.
-    pub fn begin(path: &Path, file: &Path, progress: &dyn Fn(u64, u64)) -> Result<Folder> {
+    /// Another run has the folder, it holds another campaign or other files, or the campaign cannot be planned.
+    pub fn begin(path: &Path, file: &Path, progress: &dyn Fn(u64)) -> Result<Folder> {
+        if std::path::absolute(path)?.to_str().is_none() {
+            return Err(refused!(
+                "{}: the name is not UTF-8, and scripts and Jobs have it as text; name another folder",
+                shown(path)
+            ));
+        }
         if path.join("plan.json").exists() {
-            let folder = Folder::open(path)?;
+            let mut folder = Folder::open(path)?;
             let asked = Definition::read(file)?;
             if let Some(key) = folder.plan.differs(&asked) {
                 return Err(refused!(
@@ -85,8 +100,20 @@ impl Folder {
         let created = fs::create_dir_all(path);
         created.map_err(|error| anyhow!("{}: {}", shown(path), io_error(&error)))?;
         let path = std::path::absolute(path)?;
-        let folder = Folder { path, plan, hash };
+        let mut folder = Folder {
+            path,
+            plan,
+            hash,
+            lock: None,
+        };
         folder.prepare()?;
+        // A run that planned meanwhile and has ended. Its plan, with its own rates, stays.
+        if folder.path.join("plan.json").exists() {
+            return Err(refused!(
+                "{}: another run has begun here meanwhile; run again to go on",
+                shown(&folder.path)
+            ));
+        }
         let line = format!("{}\n", folder.hash);
         write(&folder.path.join("plan.sha256"), |to| {
             to.write_all(line.as_bytes())
@@ -95,7 +122,9 @@ impl Folder {
         Ok(folder)
     }
 
-    fn prepare(&self) -> Result<()> {
+    /// Makes the folder ready for a run, and takes it.
+    fn prepare(&mut self) -> Result<()> {
+        self.lock = Some(lock::take(&self.path)?);
         for below in FOLDERS {
             let path = self.path.join(below);
             let created = fs::create_dir_all(&path);
@@ -179,20 +208,36 @@ impl Folder {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget(&self, task: usize) -> Result<()> {
-        let path = self.attempt_of(task);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(anyhow!("{}: {}", shown(&path), io_error(&error)))
-            }
-            _ => Ok(()),
-        }
+        removed(&self.attempt_of(task))
+    }
+
+    /// Removes the rows of a task.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn remove_rows(&self, task: usize) -> Result<()> {
+        removed(&self.rows_of(task))
+    }
+}
+
+fn removed(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(anyhow!(
+            "{}: cannot remove: {}",
+            shown(path),
+            io_error(&error)
+        )),
+        _ => Ok(()),
     }
 }
 
 /// Whether a folder has files that no campaign has. A run that was killed while it planned leaves some of its own.
 fn holds_others(path: &Path) -> bool {
     let own = |name: &str| {
-        FOLDERS.contains(&name) || name.starts_with("plan.json") || name.starts_with("plan.sha256")
+        FOLDERS.contains(&name)
+            || name == lock::NAME
+            || name.starts_with("plan.json")
+            || name.starts_with("plan.sha256")
     };
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     entries

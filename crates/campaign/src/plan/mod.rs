@@ -38,12 +38,11 @@ pub struct Plan {
 pub const SCHEMA: u32 = 1;
 
 impl Plan {
-    /// Plans the campaign of a file. `progress` is told of each trace that was looked at, and of how many there
-    /// are.
+    /// Plans the campaign of a file. `progress` is told how many traces were looked at.
     ///
     /// # Errors
     /// The file is wrong, or a trace cannot be opened.
-    pub fn of(file: &Path, progress: &dyn Fn(u64, u64)) -> Result<Plan> {
+    pub fn of(file: &Path, progress: &dyn Fn(u64)) -> Result<Plan> {
         let definition = Definition::read(file)?;
         let base = std::path::absolute(file)?;
         let base = base.parent().unwrap_or(Path::new("/")).to_path_buf();
@@ -69,7 +68,7 @@ impl Plan {
                 definition.tasks.seconds,
                 &mut tasks,
             );
-            progress(number as u64 + 1, traces.len() as u64);
+            progress(number as u64 + 1);
         }
         Ok(Plan {
             schema: SCHEMA,

@@ -5,6 +5,6 @@ mod rows;
 mod write;
 
 pub use columns::Column;
-pub use read::{read, Read};
+pub use read::{of, read, Read};
 pub use rows::{Row, RESULTS};
 pub use write::{bytes, Writer};

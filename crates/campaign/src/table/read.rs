@@ -1,12 +1,12 @@
 //! A Parquet file of hotset's into columns.
 use super::columns::Column;
 use anyhow::{anyhow, bail, Context, Result};
+use bytes::Bytes;
 use names::{io_error, shown};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use std::fs::File;
 use std::path::Path;
 
 /// A whole table.
@@ -38,14 +38,23 @@ impl Read {
 /// # Errors
 /// The file cannot be read, is damaged, or has columns of other types. The error names the file.
 pub fn read(path: &Path) -> Result<Read> {
-    let file = File::open(path);
-    let file =
-        file.map_err(|error| anyhow!("{}: cannot read: {}", shown(path), io_error(&error)))?;
-    table(file).map_err(|error| anyhow!("{}: is damaged: {error:#}", shown(path)))
+    let name = shown(path);
+    let bytes = std::fs::read(path);
+    let bytes = bytes.map_err(|error| anyhow!("{name}: cannot read: {}", io_error(&error)))?;
+    of(bytes).with_context(|| name.to_string())
 }
 
-fn table(file: File) -> Result<Read> {
-    let reader = SerializedFileReader::new(file)?;
+/// The table of a file's bytes. They are all there already: what is wrong now is wrong with the file, not with its
+/// disk.
+///
+/// # Errors
+/// The file is damaged, or has columns of other types.
+pub fn of(bytes: Vec<u8>) -> Result<Read> {
+    table(bytes.into()).map_err(|error| anyhow!("is damaged: {error:#}"))
+}
+
+fn table(bytes: Bytes) -> Result<Read> {
+    let reader = SerializedFileReader::new(bytes)?;
     let about = reader.metadata().file_metadata();
     let schema = about.schema_descr();
     let mut columns: Vec<(String, Column)> = Vec::new();

@@ -2,11 +2,14 @@
 mod limit;
 mod simulate;
 
-use crate::error::refused;
+use crate::error::{refused, Damaged};
 use crate::folder::{host, write, Attempt, Ended, Folder};
 use crate::plan::Limits;
 use crate::table::{self, Row};
 use anyhow::{bail, Result};
+use names::{io_error, shown};
+use std::fs;
+use std::io;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// How a task is to be run.
@@ -95,27 +98,33 @@ fn limited(folder: &Folder, task: usize, ask: &Ask, attempt: &mut Attempt) -> Re
 /// The rows of a task. None where the task is not done.
 ///
 /// # Errors
-/// The file is damaged, or is of another campaign or another task.
+/// The file cannot be read. It is damaged, or is of another campaign or another task: a [`Damaged`]. Both name the file.
 pub fn rows(folder: &Folder, task: usize) -> Result<Option<Vec<Row>>> {
     let path = folder.rows_of(task);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let mut table = table::read(&path)?;
-    let name = names::shown(&path);
+    let name = shown(&path);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => bail!("{name}: cannot read: {}", io_error(&error)),
+    };
+    let rows = kept(folder, task, bytes);
+    let damaged = |wrong| Damaged(format!("{name}: {wrong:#}; remove the file and go on"));
+    Ok(Some(rows.map_err(damaged)?))
+}
+
+/// The rows of a task's file.
+fn kept(folder: &Folder, task: usize, bytes: Vec<u8>) -> Result<Vec<Row>> {
+    let mut table = table::of(bytes)?;
     if table.about(PLAN) != Some(folder.hash.as_str()) {
-        bail!("{name}: is a result of another campaign; remove the file and go on");
+        bail!("is a result of another campaign");
     }
     if table.about(TASK) != Some(task.to_string().as_str()) {
-        bail!("{name}: is a result of another task; remove the file and go on");
+        bail!("is a result of another task");
     }
     let rows = Row::of(&mut table)?;
     let expected = folder.plan.pairs_of(&folder.plan.tasks[task]).count();
     match rows.len() == expected {
-        true => Ok(Some(rows)),
-        false => bail!(
-            "{name}: has {} rows in place of {expected}; remove the file and go on",
-            rows.len()
-        ),
+        true => Ok(rows),
+        false => bail!("has {} rows in place of {expected}", rows.len()),
     }
 }

@@ -3,7 +3,6 @@ use super::asked::{Asked, NOTHING};
 use super::input::Input;
 use super::verify::{self, Verified};
 use super::{ahead, helped, page, text};
-use crate::provenance::quoted;
 use crate::shell::{document, note, out, outln};
 use anyhow::Result;
 use explain::episode::{self, Episode};
@@ -11,6 +10,7 @@ use explain::remedies::remedy::Remedy;
 use explain::words::Advice;
 use explain::{points, remedies, words, Story};
 use flight::Deed;
+use names::quoted;
 use serde::Serialize;
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! The command line that repeats a run, for its report.
 use super::run_args::{GuestArgs, RunArgs};
-use crate::provenance::quoted;
+use names::quoted;
 
 /// The command line that repeats this run, without its output folder: the `variables` of the environment
 /// that chose what ran, and each option that did. Jobs and seed are written out even where none was

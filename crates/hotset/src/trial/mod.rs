@@ -1,14 +1,13 @@
 //! `hotset trial`: a command by turns under two settings of this machine.
 mod report;
 
-use crate::provenance::quoted;
 use crate::shell::{self, note, outln, usage};
 use anyhow::{Context, Result};
 use clap::Args;
 use kernfs::Root;
 use lab::host::{self, stop::Stop};
 use lab::results::{resume::Another, Occupied, Results};
-use names::shown;
+use names::{quoted, shown};
 use processes::program::{self, Unusable};
 use std::ffi::OsString;
 use std::io::IsTerminal;

@@ -86,3 +86,24 @@ fn options_of_another_engine_are_refused() {
     }
     assert!(!dir.path().join("out").exists());
 }
+
+#[test]
+fn gnu_parallel_takes_a_folder_by_any_name() {
+    let Ok(about) = Command::new("parallel").arg("--version").output() else {
+        eprintln!("skipped: GNU parallel is not here");
+        return;
+    };
+    assert!(text(&about.stdout).starts_with("GNU parallel"));
+    let dir = folder();
+    let dir = dir.path();
+    let name = "o 3;touch bad;{}'$(touch bad)";
+    let done = Command::new(env!("CARGO_BIN_EXE_hotset"))
+        .current_dir(dir)
+        .args(["sim", "campaign", "run", "c.toml", "--on", "parallel"])
+        .args(["-o", name])
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(dir.join(name).join("results.parquet").exists());
+    assert!(!dir.join("bad").exists());
+}

@@ -1,9 +1,11 @@
 //! Campaigns that stop, change or lack something.
 use crate::bed::{campaign, folder, json, text, FILE};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 fn bytes(dir: &Path, name: &str) -> Vec<u8> {
     fs::read(dir.join(name).join("results.parquet")).unwrap()
@@ -43,6 +45,34 @@ fn a_campaign_goes_on_where_it_was() {
     let before = time("out/tasks/000000.parquet");
     assert!(campaign(dir, "task out 0").status.success());
     assert_eq!(before, time("out/tasks/000000.parquet"));
+}
+
+#[test]
+fn a_merge_says_what_to_do_about_a_damaged_result() {
+    let dir = folder();
+    let dir = dir.path();
+    json(dir, "run c.toml -o out", 0);
+    let damaged = dir.join("out/tasks/000002.parquet");
+    let whole = fs::read(&damaged).unwrap();
+    let rows = [::campaign::table::Row::schema().remove(0)].to_vec();
+    let lacking = ::campaign::table::bytes(rows, &about(&damaged)).unwrap();
+    for contents in [&whole[..whole.len() / 2], &lacking] {
+        fs::write(&damaged, contents).unwrap();
+        let merged = campaign(dir, "merge out");
+        let said = text(&merged.stderr);
+        assert_eq!(merged.status.code(), Some(3), "{said}");
+        assert!(said.contains("000002.parquet: "), "{said}");
+        assert!(said.contains("; remove the file and go on"), "{said}");
+    }
+    assert_eq!(json(dir, "run c.toml -o out", 0)["done"], 1);
+}
+
+/// The keys of a task's file.
+fn about(path: &Path) -> Vec<(&'static str, String)> {
+    let table = ::campaign::table::read(path).unwrap();
+    let keys = ["hotset.plan", "hotset.task"];
+    let value = |key| (key, table.about(key).unwrap().to_string());
+    keys.map(value).to_vec()
 }
 
 #[test]
@@ -145,8 +175,71 @@ fn a_killed_run_loses_nothing() {
     }
     run.kill().unwrap();
     run.wait().unwrap();
-    assert!((3..63).contains(&done()), "{} done", done());
+    gone_within_seconds(dir);
+    let kept = finished(dir);
+    assert!((3..63).contains(&kept.len()), "{} done", kept.len());
     let again = json(dir, "run c.toml -o out", 0);
-    assert!(again["done"].as_u64().unwrap() > 0, "{again}");
+    assert_eq!(again["done_before"], kept.len());
+    assert_eq!(again["done"], 63 - kept.len());
+    let now = finished(dir);
+    assert!(kept.iter().all(|(task, time)| now[task] == *time));
     assert!(bytes(dir, "whole") == bytes(dir, "out"));
+}
+
+/// The tasks with a result, and when each was written.
+fn finished(dir: &Path) -> BTreeMap<OsString, SystemTime> {
+    let files = fs::read_dir(dir.join("out/tasks")).unwrap();
+    let files = files.map(|file| file.unwrap());
+    files
+        .filter(|file| file.path().extension() == Some("parquet".as_ref()))
+        .map(|file| {
+            (
+                file.file_name(),
+                file.metadata().unwrap().modified().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// Whether a process has been told to work in `out`.
+fn works(dir: &Path) -> bool {
+    let out = dir.join("out").into_os_string().into_encoded_bytes();
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = all.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|byte| *byte == 0).any(|word| word == out))
+}
+
+fn gone_within_seconds(dir: &Path) {
+    let begun = Instant::now();
+    while works(dir) {
+        assert!(begun.elapsed() < Duration::from_secs(5), "a task goes on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_folder_has_one_run_at_a_time_whose_tasks_end_with_it() {
+    let dir = folder();
+    let dir = dir.path();
+    // Many seconds of one task.
+    let text = "policies = [\"lru\"]\nsizes = [\"1%..100%:90\"]\n[[traces]]\n\
+        generate = \"zipf,objects=1e5\"\ncount = 20e6\n";
+    fs::write(dir.join("c.toml"), text).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_hotset"))
+        .current_dir(dir)
+        .args(["sim", "campaign", "run", "c.toml", "-o", "out", "-q"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !works(dir) && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let second = campaign(dir, "run c.toml -o out");
+    let said = crate::bed::text(&second.stderr);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains("another run works in this folder"), "{said}");
+    gone_within_seconds(dir);
 }

@@ -1,6 +1,7 @@
 //! What a campaign finds is what single commands find, in one table with the same bytes however it was made.
 use crate::bed::{campaign, folder, json, text, FILE, ROWS};
-use std::collections::{BTreeMap, BTreeSet};
+use ::campaign::table::{self, Row};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -39,34 +40,29 @@ fn misses_are_those_of_a_sweep() {
     let dir = folder();
     let dir = dir.path();
     json(dir, "run c.toml -o out", 0);
-    let report = json(dir, "report out", 0);
     let sweep = Command::new(env!("CARGO_BIN_EXE_hotset"))
         .current_dir(dir)
-        .args([
-            "sim",
-            "sweep",
-            "traces/a.txt",
-            "--json",
-            "--size",
-            "1%,10%,64K",
-        ])
-        .args(["--policy", "fifo,lru,s3-fifo"])
+        .args(["sim", "sweep", "traces/a.txt", "--json"])
+        .args(["--size", "1%,10%,64K"])
+        .args(["--policy", "fifo,lru,s3-fifo,opt"])
         .output()
         .unwrap();
     let sweep: serde_json::Value = serde_json::from_slice(&sweep.stdout).unwrap();
-    let mut least: BTreeMap<u64, u64> = BTreeMap::new();
-    for row in sweep["rows"].as_array().unwrap() {
-        let (size, misses) = (
-            row["size"].as_u64().unwrap(),
-            row["misses"].as_u64().unwrap(),
-        );
-        let entry = least.entry(size).or_insert(u64::MAX);
-        *entry = misses.min(*entry);
-    }
-    let winners = report["winners"].as_array().unwrap();
-    let of = winners.iter().filter(|one| one["trace"] == "traces/a.txt");
-    let found: BTreeSet<u64> = of.map(|one| one["misses"].as_u64().unwrap()).collect();
-    assert_eq!(found, least.into_values().collect());
+    let rows = sweep["rows"].as_array().unwrap().iter();
+    let expected = rows.map(|row| {
+        let number = |key: &str| row[key].as_u64().unwrap();
+        let policy = row["policy"].as_str().unwrap().to_string();
+        (policy, number("size"), number("misses"))
+    });
+    let expected: BTreeSet<_> = expected.collect();
+    let mut table = table::read(&dir.join("out/results.parquet")).unwrap();
+    let rows = Row::of(&mut table).unwrap().into_iter();
+    let rows = rows.filter(|row| row.trace == "traces/a.txt");
+    let found: BTreeSet<_> = rows
+        .map(|row| (row.policy, row.size_objects, row.misses))
+        .collect();
+    assert_eq!(found.len(), 4 * 3);
+    assert_eq!(found, expected);
 }
 
 /// Names of all fields of a document.

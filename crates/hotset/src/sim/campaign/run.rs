@@ -39,7 +39,7 @@ pub struct MergeArgs {
 
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let late = Delayed::new("Looking at traces", None, Unit::Of("traces"));
-    let looked = |done, _| late.advance(done);
+    let looked = |done| late.advance(done);
     if args.dry_run {
         return planned(&Plan::of(&args.file, &looked)?, args);
     }
