@@ -56,10 +56,12 @@ impl Numbering {
         let mut from = 0;
         while from < keys.len() {
             let until = keys.len().min(from + BATCH);
+            let before = self.ids.len();
             keys.read(from, until, &mut self.words, &mut batch);
             let taken = self.renumber.extend(&batch, &mut self.ids);
             taken.map_err(|_| errors::value("more than 4294967294 distinct objects"))?;
-            if until / STRETCH != from / STRETCH {
+            // Of the whole trace: a column may be a small chunk of it.
+            if self.ids.len() / STRETCH != before / STRETCH {
                 py.check_signals()?;
                 py.detach(std::thread::yield_now);
             }
