@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import numbers
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
@@ -50,7 +51,8 @@ class Trace:
         The key of each request's object, of shape ``(requests,)``. Arrays of integers are read where they are, without
         a copy: NumPy's of any integer type and stride, Arrow's arrays, chunked arrays and streams, and columns of
         pandas and Polars. So are Arrow's strings. Anything else, such as a list, and strings of NumPy, is numbered key
-        by key in Python, which is slower, and copies. The array must not change while it is read.
+        by key in Python, which is slower, and copies. The array must not change while it is read. A path is no array:
+        :meth:`open` reads files.
     flags
         An array of integers of shape ``(requests,)``, each a sum of :class:`Flags`.
     name
@@ -59,7 +61,9 @@ class Trace:
     Raises
     ------
     ValueError
-        The keys have a shape other than ``(requests,)``, are floats, or one is null.
+        The keys have a shape other than ``(requests,)``, are floats, or one is null, None or masked.
+    TypeError
+        The keys are one text, or nothing that can be iterated.
 
     Examples
     --------
@@ -79,8 +83,12 @@ class Trace:
     def __init__(self, keys: Any, *, flags: Any = None, name: str = "array") -> None:
         if isinstance(keys, Trace):
             raise TypeError("keys are a Trace already")
+        if isinstance(keys, (str, bytes, PathLike)):
+            raise TypeError(f"{keys!r}: expected a key for each request; Trace.open reads files")
         if flags is not None and not hasattr(flags, "__array_interface__"):
             flags = bytes(flags)
+        _unmasked("flag", flags)
+        _unmasked("key", keys)
         keys = _array(keys)
         if hasattr(keys, "__array_interface__"):
             self._held = _hotset.Trace.from_array(keys, name, flags)
@@ -325,6 +333,13 @@ def _restore(name: str, ids: bytes, flags: Optional[bytes], about: Any) -> Trace
     return Trace._of(_hotset.Trace.from_ids(name, ids, flags, about))
 
 
+def _unmasked(what: str, array: Any) -> None:
+    """Refuses values that ``numpy.ma`` masks: the memory that is read has them like any other."""
+    mask = getattr(array, "mask", None)
+    if hasattr(mask, "any") and mask.any():
+        raise ValueError(f"a {what} is masked: every request needs one")
+
+
 def _array(keys: Any) -> Any:
     """The part of the keys that is an array in memory: pandas' columns hold arrays of NumPy, of Arrow, or codes."""
     kind = getattr(getattr(keys, "dtype", None), "kind", "")
@@ -347,9 +362,22 @@ def _array(keys: Any) -> Any:
     return values.to_numpy(dtype=getattr(keys.dtype, "numpy_dtype", None), copy=False)
 
 
+def _is_no_key(kind: type) -> bool:
+    """Whether objects of this type are floats, or stand for a missing key: None, and those of pandas."""
+    if kind is type(None) or kind.__name__ in ("NAType", "NaTType", "MaskedConstant"):
+        return True
+    return issubclass(kind, numbers.Real) and not issubclass(kind, numbers.Rational)
+
+
 def _numbered(keys: Iterable[Any], name: str, flags: Any) -> _hotset.Trace:
-    numbers: dict[Any, int] = {}
-    ids = array("I", [numbers.setdefault(key, len(numbers)) for key in keys])
+    keys = keys if isinstance(keys, (list, tuple)) else list(keys)
+    # By their types, not as keys of the dictionary: 1.0 is the same key as 1.
+    wrong = tuple(kind for kind in set(map(type, keys)) if _is_no_key(kind))
+    if wrong:
+        at, key = next((at, key) for at, key in enumerate(keys) if type(key) in wrong)
+        raise ValueError(f"key {at} is {key!r}: expected integers, strings or other keys, and no floats")
+    known: dict[Any, int] = {}
+    ids = array("I", [known.setdefault(key, len(known)) for key in keys])
     if ids.itemsize != 4:
         raise RuntimeError("this machine's unsigned int has no four bytes")
-    return _hotset.Trace.from_ids(name, ids.tobytes(), flags, (len(numbers), None, 0, 0, None))
+    return _hotset.Trace.from_ids(name, ids.tobytes(), flags, (len(known), None, 0, 0, None))

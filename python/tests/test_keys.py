@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -121,6 +122,30 @@ def test_what_is_no_column_of_keys_is_refused() -> None:
         hotset.Trace(pyarrow.table({"a": [1], "b": [2]}))
     with pytest.raises(TypeError):
         hotset.Trace(7)
+
+
+@pytest.mark.parametrize("missing", [None, 2.5, 1.0, float("nan"), numpy.float32(1), pandas.NA, pandas.NaT])
+def test_a_list_with_a_float_or_a_missing_key_is_refused(missing: Any) -> None:
+    for keys in ([1, missing, 2], (1, missing), iter([1, missing]), numpy.array([1, missing], dtype=object)):
+        with pytest.raises(ValueError, match="key 1 is "):
+            hotset.Trace(keys)
+
+
+def test_masked_values_are_refused() -> None:
+    for kind in ("i8", object, "U3"):
+        whole = numpy.ma.array(numpy.array([1, 2, 1], dtype=kind))
+        assert list(hotset.Trace(whole)) == [0, 1, 0]
+        whole[1] = numpy.ma.masked
+        with pytest.raises(ValueError, match="a key is masked"):
+            hotset.Trace(whole)
+    with pytest.raises(ValueError, match="a flag is masked"):
+        hotset.Trace([1, 2], flags=numpy.ma.array([0, 1], mask=[False, True]))
+
+
+@pytest.mark.parametrize("path", ["trace.bin", b"trace.bin", Path("trace.bin")])
+def test_a_path_is_no_trace_of_characters(path: Any) -> None:
+    with pytest.raises(TypeError, match="Trace.open reads files"):
+        hotset.Trace(path)
 
 
 def test_flags_are_kept_and_checked() -> None:
