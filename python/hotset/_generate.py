@@ -16,7 +16,7 @@ def generate(rule: str, requests: int, *, seed: int = 1, **options: object) -> T
     self-similar  a share alpha of requests to a share beta of objects,  objects=1e3, alpha=0.8, beta=0.2
                   and likewise within these
     uniform       all objects equally likely                             objects=1e6
-    scan          each object once, in order
+    scan          each object once, in order                             in a mix: objects=1e6
     loop          all objects in order, repeated                         objects=1e5
     two-pool      one of a small pool and one of a large pool in turn    first=100, second=1e4
     markov        phases, each with its own working set                  phases=10, objects=1e4,

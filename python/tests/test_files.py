@@ -60,10 +60,39 @@ def test_every_rule_is_the_commands(
 
 def test_a_mix_of_parts_is_the_commands(tmp_path: Path, command: Any) -> None:
     path = tmp_path / "t.txt"
-    parts = ("--part", "0.7:zipf,objects=1e3", "--part", "0.3:loop,objects=50")
+    parts = ("--part", "0.7:zipf,objects=1e3", "--part", "0.3:loop,objects=50", "--part", "0.2:scan,objects=300")
     command("trace", "generate", "mix", "--count", 5000, "--burst", 8, *parts, path)
-    mine = [(0.7, "zipf", {"objects": 1000}), (0.3, "loop", {"objects": 50})]
+    mine = [(0.7, "zipf", {"objects": 1000}), (0.3, "loop", {"objects": 50}), (0.2, "scan", {"objects": 3e2})]
     assert list(hotset.Trace.open(path)) == list(hotset.generate("mix", 5000, parts=mine, burst=8))
+
+
+def test_a_scan_in_a_mix_is_the_commands(tmp_path: Path, command: Any) -> None:
+    path = tmp_path / "t.txt"
+    command("trace", "generate", "mix", "--count", 5000, "--part", "1:scan", "--part", "1:two-pool", path)
+    parts = [(1, "scan", {}), (1, "two_pool", {})]
+    assert list(hotset.Trace.open(path)) == list(hotset.generate("mix", 5000, parts=parts))
+
+
+def test_a_part_is_no_mix() -> None:
+    with pytest.raises(ValueError, match="mix is no rule of a part"):
+        hotset.generate("mix", 10, parts=[(1, "mix", {})])
+    inside: dict[str, Any] = {}
+    inside["parts"] = [(1, "mix", inside)]
+    with pytest.raises(ValueError, match="parts"):
+        hotset.generate("mix", 10, **inside)
+    with pytest.raises(ValueError, match="without parts"):
+        hotset.generate("mix", 10, objects=100, parts=[(1, "zipf", {})])
+    with pytest.raises(ValueError, match="expected tuples"):
+        hotset.generate("mix", 10, parts=["1:zipf"])
+
+
+def test_an_option_is_one_number() -> None:
+    with pytest.raises(ValueError, match="one number"):
+        hotset.generate("zipf", 10, alpha="1,objects=5")
+    with pytest.raises(ValueError, match="no rule"):
+        hotset.generate("zipf,objects=5", 10)
+    with pytest.raises(ValueError, match="no option objects"):
+        hotset.generate("scan", 10, objects=5)
 
 
 def test_wrong_rules_are_refused() -> None:
