@@ -118,6 +118,12 @@ def test_options_of_csv(tmp_path: Path) -> None:
         hotset.Trace.open(path, id_column="x")
 
 
+def test_blocks_have_a_size(folder: Path) -> None:
+    assert hotset.Trace.open(folder / "t.spc", block_size=4096).objects > 1
+    with pytest.raises(ValueError, match="a block size of 0 bytes"):
+        hotset.Trace.open(folder / "t.spc", block_size=0)
+
+
 def test_errors_have_the_names_of_python(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="absent.txt"):
         hotset.Trace.open(tmp_path / "absent.txt")
