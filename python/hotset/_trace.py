@@ -173,6 +173,11 @@ class Trace:
         ValueError
             It is malformed or has no request, or an option does not fit its format.
 
+        Warns
+        -----
+        UserWarning
+            Of a csv, the object's column was guessed, or a first line that looks like a request names the columns.
+
         Examples
         --------
         >>> import hotset, tempfile, pathlib

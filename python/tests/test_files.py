@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,21 @@ def test_options_of_csv(tmp_path: Path) -> None:
     assert list(hotset.Trace.open(path, id_column=2, count=2)) == [0, 1]
     with pytest.raises(ValueError, match='no column "x"'):
         hotset.Trace.open(path, id_column="x")
+
+
+def test_a_request_that_names_the_columns_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("1,7\n2,8\n3,7\n")
+    with pytest.warns(UserWarning, match="t.csv: .*looks like a request.* header=False") as caught:
+        assert hotset.Trace.open(path, id_column=2).requests == 2
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="column 1; id_column=N names another"):
+        hotset.Trace.open(path, header=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hotset.Trace.open(path, header=False, id_column=2).requests == 3
+        with pytest.raises(UserWarning):
+            hotset.Trace.open(path, id_column=2)
 
 
 def test_blocks_have_a_size(folder: Path) -> None:

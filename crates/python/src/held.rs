@@ -2,10 +2,12 @@
 use crate::keys::{each_array, flags_of, of_array, Column, Words};
 use crate::open::Options;
 use crate::{errors, generate, open, rows, work};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sim::sweep::results::TraceId;
 use sim::Input;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use trace::stats::Stats;
@@ -157,7 +159,13 @@ impl Held {
         let read = work::run(py, progress.as_ref(), move |work| {
             open::read(&path, &options, work)
         });
-        Held::new(read?)
+        let (trace, doubt) = read?;
+        if let Some(doubt) = doubt {
+            // Level 2 is whoever calls Trace.open.
+            let text = CString::new(doubt)?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        }
+        Held::new(trace)
     }
 
     /// Draws requests by a rule.
