@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -146,6 +148,39 @@ def test_masked_values_are_refused() -> None:
 def test_a_path_is_no_trace_of_characters(path: Any) -> None:
     with pytest.raises(TypeError, match="Trace.open reads files"):
         hotset.Trace(path)
+
+
+def test_a_length_without_the_memory_is_refused() -> None:
+    class Stream:
+        """Says that it is longer than it is."""
+
+        def __len__(self) -> int:
+            return int(1e14)
+
+        def __arrow_c_stream__(self, asked: Any = None) -> Any:
+            return pyarrow.chunked_array([[1, 2]]).__arrow_c_stream__(asked)
+
+    long = numpy.broadcast_to(numpy.int8(7), 10**14)
+    with pytest.raises(ValueError, match="100000000000000 requests: a trace has 2147483646 at most"):
+        hotset.Trace(long)
+    with pytest.raises(ValueError, match="requests: a trace has"):
+        hotset.Trace(Stream())
+    with pytest.raises(ValueError, match="100000000000000 flags for 2 requests"):
+        hotset.Trace([1, 2], flags=long)
+
+
+def test_too_little_memory_is_an_error() -> None:
+    script = """
+import numpy, resource
+import hotset
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+try:
+    hotset.Trace(numpy.broadcast_to(numpy.int8(7), 2_000_000_000))
+except MemoryError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "refused\n", done.stderr
 
 
 def test_flags_are_kept_and_checked() -> None:

@@ -2,7 +2,7 @@
 use crate::keys::{each_array, flags_of, of_array, Column, Words};
 use crate::open::Options;
 use crate::{errors, generate, open, rows, work};
-use pyo3::exceptions::PyUserWarning;
+use pyo3::exceptions::{PyMemoryError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sim::sweep::results::TraceId;
@@ -34,6 +34,27 @@ impl Held {
     }
 }
 
+/// Refuses more requests than a trace may have.
+fn check(requests: usize) -> PyResult<()> {
+    let most = sim::error::MAX_REQUESTS;
+    match requests <= most {
+        true => Ok(()),
+        false => Err(errors::value(format!(
+            "{requests} requests: a trace has {most} at most"
+        ))),
+    }
+}
+
+/// An empty vector with room for so many ids. A user's array can have any length, so running out of memory is no abort.
+fn room(requests: usize) -> PyResult<Vec<u32>> {
+    check(requests)?;
+    let mut ids = Vec::new();
+    let reserved = ids.try_reserve_exact(requests);
+    reserved.map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    advise_huge(&mut ids);
+    Ok(ids)
+}
+
 /// Numbers keys of any size densely.
 struct Numbering {
     words: Words,
@@ -42,14 +63,12 @@ struct Numbering {
 }
 
 impl Numbering {
-    fn new(expected: usize) -> Numbering {
-        let mut ids = Vec::with_capacity(expected);
-        advise_huge(&mut ids);
-        Numbering {
+    fn new(expected: usize) -> PyResult<Numbering> {
+        Ok(Numbering {
             words: Words::default(),
+            ids: room(expected)?,
             renumber: Renumber::new(expected as u64),
-            ids,
-        }
+        })
     }
 
     /// Takes a column's keys. Python's lock is held while they are read, and others may have it in between.
@@ -59,6 +78,10 @@ impl Numbering {
         while from < keys.len() {
             let until = keys.len().min(from + BATCH);
             let before = self.ids.len();
+            check(before + until - from)?;
+            self.ids
+                .try_reserve(until - from)
+                .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
             keys.read(from, until, &mut self.words, &mut batch);
             let taken = self.renumber.extend(&batch, &mut self.ids);
             taken.map_err(|_| errors::value("more than 4294967294 distinct objects"))?;
@@ -95,7 +118,7 @@ impl Held {
         flags: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Held> {
         let keys = Column::Integers(of_array(array)?);
-        let mut numbering = Numbering::new(keys.len());
+        let mut numbering = Numbering::new(keys.len())?;
         numbering.take(py, &keys)?;
         numbering.trace(name, flags)
     }
@@ -108,7 +131,7 @@ impl Held {
         name: String,
         flags: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Held> {
-        let mut numbering = Numbering::new(array.len().unwrap_or(0));
+        let mut numbering = Numbering::new(array.len().unwrap_or(0))?;
         each_array(array, &mut |keys| numbering.take(py, keys))?;
         numbering.trace(name, flags)
     }
@@ -127,8 +150,7 @@ impl Held {
         if !words.remainder().is_empty() {
             return Err(errors::value("ids of four bytes each: some are missing"));
         }
-        let mut numbers = Vec::with_capacity(words.len());
-        advise_huge(&mut numbers);
+        let mut numbers = room(words.len())?;
         numbers.extend(words.map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]])));
         let flags = flags.map(|flags| flags_of(flags, numbers.len()));
         Held::new(Trace {
