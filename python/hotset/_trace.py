@@ -311,19 +311,13 @@ class Trace:
         return f"Trace({self.name!r}, requests={self.requests}, objects={self.objects})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether all requests are the same, whatever the names."""
-        if not isinstance(other, Trace):
-            return NotImplemented
-        mine, theirs = self._held, other._held
-        return mine is theirs or (
-            len(mine) == len(theirs)
-            and mine.about == theirs.about
-            and mine.id_bytes() == theirs.id_bytes()
-            and mine.flag_bytes() == theirs.flag_bytes()
-        )
+        """Whether all requests and their flags are the same, whatever the names and files. A sample is the same as no
+        whole trace.
+        """
+        return self._held.same(other._held) if isinstance(other, Trace) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((len(self), self._held.about))
+        return hash((self.requests, self.objects, self.sample))
 
     def __reduce__(self) -> tuple[Any, ...]:
         held = self._held

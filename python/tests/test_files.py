@@ -109,6 +109,16 @@ def test_wrong_rules_are_refused() -> None:
         hotset.generate("zipf", 0)
 
 
+def test_the_same_requests_are_equal_whatever_their_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("page,op\n1,r\n2,w\nx,r\n3,r\n1,r\n")
+    read = hotset.Trace.open(path, names="numbers", skip_bad=True, writes=False, flags=False)
+    assert read.format == "csv" and read.malformed == 1
+    same = hotset.Trace([1, 3, 1])
+    assert read == same and hash(read) == hash(same) and len({read, same}) == 1
+    assert read != hotset.Trace([1, 3, 3]) and read != hotset.Trace([1, 3, 1], flags=[0, 1, 0])
+
+
 def test_options_of_csv(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("when;page;op\n1;a;r\n2;b;w\n3;a;r\n4;c;r\n")

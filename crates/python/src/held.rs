@@ -228,6 +228,16 @@ impl Held {
         self.0.len()
     }
 
+    /// Whether all requests are the same, whatever their file was.
+    fn same(&self, other: &Held) -> bool {
+        let (mine, theirs) = (&self.0, &other.0);
+        Arc::ptr_eq(mine, theirs)
+            || (mine.objects == theirs.objects
+                && mine.sample == theirs.sample
+                && mine.ids == theirs.ids
+                && mine.flags == theirs.flags)
+    }
+
     /// Where the ids are, for NumPy: they are not copied, and the array that NumPy makes keeps this object.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
