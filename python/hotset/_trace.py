@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-import numbers
-from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
 from hotset import _hotset
+from hotset._keys import in_memory, numbered, refuse_masked
 
 if TYPE_CHECKING:
     import numpy
@@ -87,15 +86,15 @@ class Trace:
             raise TypeError(f"{keys!r}: expected a key for each request; Trace.open reads files")
         if flags is not None and not hasattr(flags, "__array_interface__"):
             flags = bytes(flags)
-        _unmasked("flag", flags)
-        _unmasked("key", keys)
-        keys = _array(keys)
+        refuse_masked("flag", flags)
+        refuse_masked("key", keys)
+        keys = in_memory(keys)
         if hasattr(keys, "__array_interface__"):
             self._held = _hotset.Trace.from_array(keys, name, flags)
         elif hasattr(keys, "__arrow_c_stream__") or hasattr(keys, "__arrow_c_array__"):
             self._held = _hotset.Trace.from_arrow(keys, name, flags)
         else:
-            self._held = _numbered(keys, name, flags)
+            self._held = numbered(keys, name, flags)
 
     @classmethod
     def _of(cls, held: _hotset.Trace) -> Trace:
@@ -189,17 +188,19 @@ class Trace:
         """
         columns = (id_column, op_column, time_column, size_column)
         id_, op, time, size = (None if c is None else str(c) for c in columns)
+        if not isinstance(memory, str):
+            memory = _asked("memory", memory, _U64)
         options = {
             "format": format,
-            "count": count,
+            "count": _asked("count", count, _U64),
             "flags": flags,
             "memory": memory,
             "skip_bad": skip_bad,
             "writes": writes,
-            "page_size": page_size,
+            "page_size": _asked("page_size", page_size, _U32),
             "unit_spaces": unit_spaces,
             "split": split,
-            "block_size": block_size,
+            "block_size": _asked("block_size", block_size, _U32),
             "names": names,
             "id_column": id_,
             "op_column": op,
@@ -324,59 +325,28 @@ class Trace:
         return _restore, (held.name, held.id_bytes(), held.flag_bytes(), held.about)
 
 
+#: The largest numbers of the compiled part.
+_U32, _U64 = (1 << 32) - 1, (1 << 64) - 1
+
+
+def whole(name: str, value: Any, most: int = _U64) -> int:
+    """A whole number that was given: an int, one of NumPy, or a float without a fraction."""
+    try:
+        number = int(value)
+        if number == value and 0 <= number <= most:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{name}={value!r}: expected a whole number, 0 to {most}")
+
+
+def _asked(name: str, value: Any, most: int) -> Optional[int]:
+    return None if value is None else whole(name, value, most)
+
+
 #: Requests whose numbers become Python's integers at once.
 _CHUNK = 1 << 14
 
 
 def _restore(name: str, ids: bytes, flags: Optional[bytes], about: Any) -> Trace:
     return Trace._of(_hotset.Trace.from_ids(name, ids, flags, about))
-
-
-def _unmasked(what: str, array: Any) -> None:
-    """Refuses values that ``numpy.ma`` masks: the memory that is read has them like any other."""
-    mask = getattr(array, "mask", None)
-    if hasattr(mask, "any") and mask.any():
-        raise ValueError(f"a {what} is masked: every request needs one")
-
-
-def _array(keys: Any) -> Any:
-    """The part of the keys that is an array in memory: pandas' columns hold arrays of NumPy, of Arrow, or codes."""
-    kind = getattr(getattr(keys, "dtype", None), "kind", "")
-    if not hasattr(keys, "iloc"):
-        # NumPy's strings and objects.
-        return keys.tolist() if kind in ("O", "S", "U") else keys
-    if kind in ("i", "u") and not hasattr(keys.dtype, "na_value"):
-        # Columns of NumPy's integers cannot lack a key.
-        return keys.to_numpy()
-    if keys.isna().any():
-        raise ValueError("a key is missing: every request needs one")
-    values = keys.array
-    if hasattr(values, "codes"):
-        return values.codes
-    # pandas' columns in Arrow's memory, which are chunked arrays.
-    if type(values).__name__.startswith("Arrow"):
-        return values.__arrow_array__()
-    if kind not in ("i", "u", "f", "b"):
-        return keys.tolist()
-    return values.to_numpy(dtype=getattr(keys.dtype, "numpy_dtype", None), copy=False)
-
-
-def _is_no_key(kind: type) -> bool:
-    """Whether objects of this type are floats, or stand for a missing key: None, and those of pandas."""
-    if kind is type(None) or kind.__name__ in ("NAType", "NaTType", "MaskedConstant"):
-        return True
-    return issubclass(kind, numbers.Real) and not issubclass(kind, numbers.Rational)
-
-
-def _numbered(keys: Iterable[Any], name: str, flags: Any) -> _hotset.Trace:
-    keys = keys if isinstance(keys, (list, tuple)) else list(keys)
-    # By their types, not as keys of the dictionary: 1.0 is the same key as 1.
-    wrong = tuple(kind for kind in set(map(type, keys)) if _is_no_key(kind))
-    if wrong:
-        at, key = next((at, key) for at, key in enumerate(keys) if type(key) in wrong)
-        raise ValueError(f"key {at} is {key!r}: expected integers, strings or other keys, and no floats")
-    known: dict[Any, int] = {}
-    ids = array("I", [known.setdefault(key, len(known)) for key in keys])
-    if ids.itemsize != 4:
-        raise RuntimeError("this machine's unsigned int has no four bytes")
-    return _hotset.Trace.from_ids(name, ids.tobytes(), flags, (len(known), None, 0, 0, None))

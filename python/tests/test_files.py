@@ -7,9 +7,20 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 import hotset
+
+
+#: Files, and the formats that their names and contents tell.
+FORMATS = {
+    "t.oracleGeneral.bin.zst": "oracleGeneral",
+    "t.spc": "spc",
+    "t.csv": "csv",
+    "t.txt.gz": "text",
+    "t.lackey": "lackey",
+}
 
 
 @pytest.fixture(scope="module")
@@ -17,20 +28,60 @@ def folder(tmp_path_factory: pytest.TempPathFactory, command: Any) -> Path:
     """The same requests in every format."""
     folder = tmp_path_factory.mktemp("traces")
     generate = ("trace", "generate", "mix", "--count", 30_000, "--objects", 2000, "--seed", 5)
-    for name in ("t.oracleGeneral.bin.zst", "t.spc", "t.csv", "t.txt.gz", "t.lackey"):
+    for name in FORMATS:
         command(*generate, folder / name)
     return folder
 
 
-@pytest.mark.parametrize("name", ["t.oracleGeneral.bin.zst", "t.spc", "t.csv", "t.txt.gz", "t.lackey"])
+@pytest.mark.parametrize("name", FORMATS)
 def test_every_format_as_the_command_reads_it(folder: Path, name: str, command: Any) -> None:
     trace = hotset.Trace.open(folder / name)
     results = hotset.simulate(trace, ["lru", "mglru"], [100])
     theirs = command("sim", "sweep", folder / name, "--policy", "lru,mglru", "--size", 100, "--json")
     assert results.trace["digest"] == theirs["trace"]["digest"]
     assert [row["misses"] for row in results] == [row["misses"] for row in theirs["rows"]]
-    assert (trace.name, trace.requests) == (name, 30_000)
-    assert trace.format is not None and trace.format in {"oracleGeneral", "spc", "csv", "text", "lackey"}
+    assert (trace.name, trace.requests, trace.format) == (name, 30_000, FORMATS[name])
+
+
+def test_progress_of_a_file_counts_its_bytes(tmp_path: Path, command: Any) -> None:
+    path = tmp_path / "t.txt"
+    command("trace", "generate", "loop", "--count", 1_000_000, path)
+    length = path.stat().st_size
+    seen: list[tuple[int, int]] = []
+    trace = hotset.Trace.open(path, progress=lambda *now: seen.append(now))
+    assert trace.requests == 1_000_000
+    # The last MiB is not reported by itself.
+    done, total = seen[-1]
+    assert total == length and length - (1 << 20) < done <= length
+    assert seen == sorted(seen)
+
+    def stop(done: int, total: int) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        hotset.Trace.open(path, progress=stop)
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "64K", 2**64, float("nan"), [1]])
+@pytest.mark.parametrize("name", ["count", "page_size", "block_size", "memory"])
+def test_numbers_are_refused_with_their_names(folder: Path, name: str, wrong: Any) -> None:
+    if (name, wrong) == ("memory", "64K"):
+        wrong = "64 apples"
+    with pytest.raises(ValueError, match="apples" if wrong == "64 apples" else f"{name}=.*whole number"):
+        hotset.Trace.open(folder / "t.spc", **{name: wrong})
+
+
+def test_seeds_and_requests_are_whole_numbers() -> None:
+    assert hotset.generate("loop", numpy.int64(7), objects=3).requests == 7
+    assert hotset.generate("loop", 1e3).requests == 1000
+    for requests in (1.5, -1, "7"):
+        with pytest.raises(ValueError, match="requests=.*whole number"):
+            hotset.generate("loop", requests)  # type: ignore[arg-type]
+    for seed in (-1, 0.5, 2**64):
+        with pytest.raises(ValueError, match="seed=.*whole number"):
+            hotset.generate("loop", 7, seed=seed)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="seed=.*whole number"):
+            hotset.curve(hotset.Trace([1, 2]), seed=seed)  # type: ignore[arg-type]
 
 
 def test_generated_traces_are_those_of_the_command(folder: Path) -> None:

@@ -120,8 +120,14 @@ def test_what_is_no_column_of_keys_is_refused() -> None:
         hotset.Trace(numpy.zeros((2, 2), dtype="i8"))
     with pytest.raises(ValueError, match="expected integers"):
         hotset.Trace(pyarrow.array([1.5]))
+    with pytest.raises(ValueError, match="2 dimensions"):
+        hotset.Trace(numpy.array([["a", "b"]]))
+    with pytest.raises(ValueError, match="0 dimensions"):
+        hotset.Trace(numpy.array("trace.bin"))
     with pytest.raises(ValueError, match="column"):
         hotset.Trace(pyarrow.table({"a": [1], "b": [2]}))
+    with pytest.raises(ValueError, match="one column"):
+        hotset.Trace(pandas.DataFrame({"a": [1], "b": [2]}))
     with pytest.raises(TypeError):
         hotset.Trace(7)
 

@@ -79,7 +79,8 @@ impl Source {
             return Err("traces: expected one of files, list and generate".into());
         }
         if let Some(rule) = &self.generate {
-            Spec::with_parts(rule, &self.parts).map_err(|wrong| format!("traces: generate: {wrong}"))?;
+            Spec::with_parts(rule, &self.parts)
+                .map_err(|wrong| format!("traces: generate: {wrong}"))?;
             self.seeds()?;
             if self.reading() != Reading::default() {
                 return Err("traces: generate: a generated trace is not read; remove the options for reading".into());
