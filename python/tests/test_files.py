@@ -118,11 +118,13 @@ def test_a_mix_of_parts_is_the_commands(tmp_path: Path, command: Any) -> None:
     assert list(hotset.Trace.open(path)) == list(hotset.generate("mix", 5000, parts=mine, burst=8))
 
 
-def test_a_scan_in_a_mix_is_the_commands(tmp_path: Path, command: Any) -> None:
-    path = tmp_path / "t.txt"
-    command("trace", "generate", "mix", "--count", 5000, "--part", "1:scan", "--part", "1:two-pool", path)
-    parts = [(1, "scan", {}), (1, "two_pool", {})]
-    assert list(hotset.Trace.open(path)) == list(hotset.generate("mix", 5000, parts=parts))
+def test_a_scan_in_a_mix_starts_over_as_the_commands(tmp_path: Path, command: Any) -> None:
+    path = tmp_path / "t.bin"
+    command("trace", "generate", "mix", "--count", 1_200_000, "--part", "3:scan", "--part", "0.1:two-pool", path)
+    parts = [(3, "scan", {}), (0.1, "two_pool", {})]
+    mine = hotset.generate("mix", 1_200_000, parts=parts)
+    assert mine == hotset.Trace.open(path, flags=False)
+    assert 1_000_000 < mine.objects <= 1_010_100
 
 
 def test_a_part_is_no_mix() -> None:
