@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hotset import _hotset
-from hotset._trace import Trace
+from hotset._trace import Trace, whole
 
 
 def generate(rule: str, requests: int, *, seed: int = 1, **options: object) -> Trace:
@@ -16,7 +16,7 @@ def generate(rule: str, requests: int, *, seed: int = 1, **options: object) -> T
     self-similar  a share alpha of requests to a share beta of objects,  objects=1e3, alpha=0.8, beta=0.2
                   and likewise within these
     uniform       all objects equally likely                             objects=1e6
-    scan          each object once, in order
+    scan          each object once, in order                             in a mix: objects=1e6
     loop          all objects in order, repeated                         objects=1e5
     two-pool      one of a small pool and one of a large pool in turn    first=100, second=1e4
     markov        phases, each with its own working set                  phases=10, objects=1e4,
@@ -34,7 +34,7 @@ def generate(rule: str, requests: int, *, seed: int = 1, **options: object) -> T
     requests
         The number of requests.
     seed
-        Another seed draws other requests.
+        Another seed draws other requests. 0 or more.
     options
         Those of the rule. Counts may be floats without a fraction, such as ``1e6``.
 
@@ -52,4 +52,5 @@ def generate(rule: str, requests: int, *, seed: int = 1, **options: object) -> T
     >>> len(hotset.generate("mix", 5000, parts=parts, seed=7))
     5000
     """
-    return Trace._of(_hotset.Trace.generate(rule, int(requests), seed, dict(options)))
+    requests, seed = whole("requests", requests), whole("seed", seed)
+    return Trace._of(_hotset.Trace.generate(rule, requests, seed, dict(options)))

@@ -12,7 +12,7 @@ from typing import Optional, Union, cast
 from hotset import _hotset
 from hotset._policies import Policy
 from hotset._results import Results, Row
-from hotset._trace import Progress, Trace
+from hotset._trace import Progress, Trace, whole
 
 #: A policy's name, a subclass of Policy, or anything else that makes an object with ``access`` of a size.
 AnyPolicy = Union[str, Callable[[int], Policy]]
@@ -157,6 +157,7 @@ def curve(
     >>> estimated["miss_ratio_low_95"] < exact["miss_ratio"] < estimated["miss_ratio_high_95"]
     True
     """
+    seed = whole("seed", seed)
     if sizes is None:
         one_in = trace.sample[0] if trace.sample else 1
         sizes = f"1..{max(2, trace.objects * one_in)}:40"

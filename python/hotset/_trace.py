@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
 from hotset import _hotset
+from hotset._keys import in_memory, numbered, refuse_masked
 
 if TYPE_CHECKING:
     import numpy
@@ -50,7 +50,8 @@ class Trace:
         The key of each request's object, of shape ``(requests,)``. Arrays of integers are read where they are, without
         a copy: NumPy's of any integer type and stride, Arrow's arrays, chunked arrays and streams, and columns of
         pandas and Polars. So are Arrow's strings. Anything else, such as a list, and strings of NumPy, is numbered key
-        by key in Python, which is slower, and copies. The array must not change while it is read.
+        by key in Python, which is slower, and copies. The array must not change while it is read. A path is no array:
+        :meth:`open` reads files.
     flags
         An array of integers of shape ``(requests,)``, each a sum of :class:`Flags`.
     name
@@ -59,7 +60,9 @@ class Trace:
     Raises
     ------
     ValueError
-        The keys have a shape other than ``(requests,)``, are floats, or one is null.
+        The keys have a shape other than ``(requests,)``, are floats, or one is null, None or masked.
+    TypeError
+        The keys are one text, or nothing that can be iterated.
 
     Examples
     --------
@@ -79,15 +82,19 @@ class Trace:
     def __init__(self, keys: Any, *, flags: Any = None, name: str = "array") -> None:
         if isinstance(keys, Trace):
             raise TypeError("keys are a Trace already")
+        if isinstance(keys, (str, bytes, PathLike)):
+            raise TypeError(f"{keys!r}: expected a key for each request; Trace.open reads files")
         if flags is not None and not hasattr(flags, "__array_interface__"):
             flags = bytes(flags)
-        keys = _array(keys)
+        refuse_masked("flag", flags)
+        refuse_masked("key", keys)
+        keys = in_memory(keys)
         if hasattr(keys, "__array_interface__"):
             self._held = _hotset.Trace.from_array(keys, name, flags)
         elif hasattr(keys, "__arrow_c_stream__") or hasattr(keys, "__arrow_c_array__"):
             self._held = _hotset.Trace.from_arrow(keys, name, flags)
         else:
-            self._held = _numbered(keys, name, flags)
+            self._held = numbered(keys, name, flags)
 
     @classmethod
     def _of(cls, held: _hotset.Trace) -> Trace:
@@ -165,6 +172,11 @@ class Trace:
         ValueError
             It is malformed or has no request, or an option does not fit its format.
 
+        Warns
+        -----
+        UserWarning
+            Of a csv, the object's column was guessed, or a first line that looks like a request names the columns.
+
         Examples
         --------
         >>> import hotset, tempfile, pathlib
@@ -176,17 +188,19 @@ class Trace:
         """
         columns = (id_column, op_column, time_column, size_column)
         id_, op, time, size = (None if c is None else str(c) for c in columns)
+        if not isinstance(memory, str):
+            memory = _asked("memory", memory, _U64)
         options = {
             "format": format,
-            "count": count,
+            "count": _asked("count", count, _U64),
             "flags": flags,
             "memory": memory,
             "skip_bad": skip_bad,
             "writes": writes,
-            "page_size": page_size,
+            "page_size": _asked("page_size", page_size, _U32),
             "unit_spaces": unit_spaces,
             "split": split,
-            "block_size": block_size,
+            "block_size": _asked("block_size", block_size, _U32),
             "names": names,
             "id_column": id_,
             "op_column": op,
@@ -298,23 +312,36 @@ class Trace:
         return f"Trace({self.name!r}, requests={self.requests}, objects={self.objects})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether all requests are the same, whatever the names."""
-        if not isinstance(other, Trace):
-            return NotImplemented
-        mine, theirs = self._held, other._held
-        return mine is theirs or (
-            len(mine) == len(theirs)
-            and mine.about == theirs.about
-            and mine.id_bytes() == theirs.id_bytes()
-            and mine.flag_bytes() == theirs.flag_bytes()
-        )
+        """Whether all requests and their flags are the same, whatever the names and files. A sample is the same as no
+        whole trace.
+        """
+        return self._held.same(other._held) if isinstance(other, Trace) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((len(self), self._held.about))
+        return hash((self.requests, self.objects, self.sample))
 
     def __reduce__(self) -> tuple[Any, ...]:
         held = self._held
         return _restore, (held.name, held.id_bytes(), held.flag_bytes(), held.about)
+
+
+#: The largest numbers of the compiled part.
+_U32, _U64 = (1 << 32) - 1, (1 << 64) - 1
+
+
+def whole(name: str, value: Any, most: int = _U64) -> int:
+    """A whole number that was given: an int, one of NumPy, or a float without a fraction."""
+    try:
+        number = int(value)
+        if number == value and 0 <= number <= most:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{name}={value!r}: expected a whole number, 0 to {most}")
+
+
+def _asked(name: str, value: Any, most: int) -> Optional[int]:
+    return None if value is None else whole(name, value, most)
 
 
 #: Requests whose numbers become Python's integers at once.
@@ -323,33 +350,3 @@ _CHUNK = 1 << 14
 
 def _restore(name: str, ids: bytes, flags: Optional[bytes], about: Any) -> Trace:
     return Trace._of(_hotset.Trace.from_ids(name, ids, flags, about))
-
-
-def _array(keys: Any) -> Any:
-    """The part of the keys that is an array in memory: pandas' columns hold arrays of NumPy, of Arrow, or codes."""
-    kind = getattr(getattr(keys, "dtype", None), "kind", "")
-    if not hasattr(keys, "iloc"):
-        # NumPy's strings and objects.
-        return keys.tolist() if kind in ("O", "S", "U") else keys
-    if kind in ("i", "u") and not hasattr(keys.dtype, "na_value"):
-        # Columns of NumPy's integers cannot lack a key.
-        return keys.to_numpy()
-    if keys.isna().any():
-        raise ValueError("a key is missing: every request needs one")
-    values = keys.array
-    if hasattr(values, "codes"):
-        return values.codes
-    # pandas' columns in Arrow's memory, which are chunked arrays.
-    if type(values).__name__.startswith("Arrow"):
-        return values.__arrow_array__()
-    if kind not in ("i", "u", "f", "b"):
-        return keys.tolist()
-    return values.to_numpy(dtype=getattr(keys.dtype, "numpy_dtype", None), copy=False)
-
-
-def _numbered(keys: Iterable[Any], name: str, flags: Any) -> _hotset.Trace:
-    numbers: dict[Any, int] = {}
-    ids = array("I", [numbers.setdefault(key, len(numbers)) for key in keys])
-    if ids.itemsize != 4:
-        raise RuntimeError("this machine's unsigned int has no four bytes")
-    return _hotset.Trace.from_ids(name, ids.tobytes(), flags, (len(numbers), None, 0, 0, None))

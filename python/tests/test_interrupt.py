@@ -23,11 +23,12 @@ LONG = {
     "stats": "[trace.stats() for _ in range(99)]",
     "generate": "hotset.generate('zipf', 2_000_000_000, objects=1000)",
     "open": "[hotset.Trace.open(path) for _ in range(99)]",
+    "small chunks": "hotset.Trace(pyarrow.chunked_array([pyarrow.array(['a', 'b'] * 2**18)] * 2000))",
     "policy in Python": "hotset.simulate(trace, Mine, [10_000])",
 }
 
 SCRIPT = """
-import hotset, sys, time
+import hotset, pyarrow, sys, time
 
 class Mine(hotset.EvictionPolicy):
     def evict(self, page):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -117,10 +120,78 @@ def test_what_is_no_column_of_keys_is_refused() -> None:
         hotset.Trace(numpy.zeros((2, 2), dtype="i8"))
     with pytest.raises(ValueError, match="expected integers"):
         hotset.Trace(pyarrow.array([1.5]))
+    with pytest.raises(ValueError, match="2 dimensions"):
+        hotset.Trace(numpy.array([["a", "b"]]))
+    with pytest.raises(ValueError, match="0 dimensions"):
+        hotset.Trace(numpy.array("trace.bin"))
     with pytest.raises(ValueError, match="column"):
         hotset.Trace(pyarrow.table({"a": [1], "b": [2]}))
+    with pytest.raises(ValueError, match="one column"):
+        hotset.Trace(pandas.DataFrame({"a": [1], "b": [2]}))
     with pytest.raises(TypeError):
         hotset.Trace(7)
+
+
+@pytest.mark.parametrize("missing", [None, 2.5, 1.0, float("nan"), numpy.float32(1), pandas.NA, pandas.NaT])
+def test_a_list_with_a_float_or_a_missing_key_is_refused(missing: Any) -> None:
+    for keys in ([1, missing, 2], (1, missing), iter([1, missing]), numpy.array([1, missing], dtype=object)):
+        with pytest.raises(ValueError, match="key 1 is "):
+            hotset.Trace(keys)
+
+
+def test_masked_values_are_refused() -> None:
+    for kind in ("i8", object, "U3"):
+        whole = numpy.ma.array(numpy.array([1, 2, 1], dtype=kind))
+        assert list(hotset.Trace(whole)) == [0, 1, 0]
+        whole[1] = numpy.ma.masked
+        with pytest.raises(ValueError, match="a key is masked"):
+            hotset.Trace(whole)
+    with pytest.raises(ValueError, match="a flag is masked"):
+        hotset.Trace([1, 2], flags=numpy.ma.array([0, 1], mask=[False, True]))
+
+
+@pytest.mark.parametrize("path", ["trace.bin", b"trace.bin", Path("trace.bin")])
+def test_a_path_is_no_trace_of_characters(path: Any) -> None:
+    with pytest.raises(TypeError, match="Trace.open reads files"):
+        hotset.Trace(path)
+
+
+def test_a_length_without_the_memory_is_refused() -> None:
+    class Stream:
+        """Says that it is longer than it is."""
+
+        def __len__(self) -> int:
+            return int(1e14)
+
+        def __arrow_c_stream__(self, asked: Any = None) -> Any:
+            return pyarrow.chunked_array([[1, 2]]).__arrow_c_stream__(asked)
+
+    long = numpy.broadcast_to(numpy.int8(7), 10**14)
+    with pytest.raises(ValueError, match="100000000000000 requests: a trace has 2147483646 at most"):
+        hotset.Trace(long)
+    with pytest.raises(ValueError, match="requests: a trace has"):
+        hotset.Trace(Stream())
+    with pytest.raises(ValueError, match="100000000000000 flags for 2 requests"):
+        hotset.Trace([1, 2], flags=long)
+
+
+@pytest.mark.parametrize(("gigabytes", "expected"), [(0.7, "MemoryError"), (1.3, "200000000")])
+def test_too_little_memory_is_an_error(gigabytes: float, expected: str) -> None:
+    # The ids take 0.8 GB. An array of small keys would take as much again, and is made smaller.
+    script = f"""
+import numpy, resource
+import hotset
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+most = used + int({gigabytes} * 1e9)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    print(hotset.Trace(numpy.broadcast_to(numpy.int8(7), 200_000_000)).requests)
+except MemoryError:
+    print("MemoryError")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == expected + "\n", done.stderr
 
 
 def test_flags_are_kept_and_checked() -> None:

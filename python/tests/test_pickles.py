@@ -36,7 +36,9 @@ def test_a_sample_stays_a_sample(tmp_path: Any, command: Any) -> None:
     command("trace", "generate", "zipf", "--count", 400_000, "--objects", 100_000, path)
     trace = hotset.Trace.open(path, memory="8M")
     back = pickle.loads(pickle.dumps(trace))
-    assert back.sample == trace.sample and back.format == "oracleGeneral"
+    restore, (*requests, about) = trace.__reduce__()
+    assert restore(*requests, (*about[:4], None)) != trace
+    assert back == trace and back.sample == trace.sample and back.format == "oracleGeneral"
     assert hotset.simulate(back, "lru", [0.2]) == hotset.simulate(trace, "lru", [0.2])
 
 

@@ -29,7 +29,7 @@ const OPTIONS: [(&str, &str); 7] = [
 ];
 
 /// A message with the options as Python has them.
-fn in_python(message: String) -> String {
+pub fn in_python(message: String) -> String {
     let replace = |text: String, (command, python): &(&str, &str)| text.replace(command, python);
     OPTIONS.iter().fold(message, replace)
 }

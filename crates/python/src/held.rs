@@ -2,10 +2,12 @@
 use crate::keys::{each_array, flags_of, of_array, Column, Words};
 use crate::open::Options;
 use crate::{errors, generate, open, rows, work};
+use pyo3::exceptions::{PyMemoryError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sim::sweep::results::TraceId;
 use sim::Input;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use trace::stats::Stats;
@@ -32,6 +34,27 @@ impl Held {
     }
 }
 
+/// Refuses more requests than a trace may have.
+fn check(requests: usize) -> PyResult<()> {
+    let most = sim::error::MAX_REQUESTS;
+    match requests <= most {
+        true => Ok(()),
+        false => Err(errors::value(format!(
+            "{requests} requests: a trace has {most} at most"
+        ))),
+    }
+}
+
+/// An empty vector with room for so many ids. A user's array can have any length, so running out of memory is no abort.
+fn room(requests: usize) -> PyResult<Vec<u32>> {
+    check(requests)?;
+    let mut ids = Vec::new();
+    let reserved = ids.try_reserve_exact(requests);
+    reserved.map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    advise_huge(&mut ids);
+    Ok(ids)
+}
+
 /// Numbers keys of any size densely.
 struct Numbering {
     words: Words,
@@ -40,14 +63,12 @@ struct Numbering {
 }
 
 impl Numbering {
-    fn new(expected: usize) -> Numbering {
-        let mut ids = Vec::with_capacity(expected);
-        advise_huge(&mut ids);
-        Numbering {
+    fn new(expected: usize) -> PyResult<Numbering> {
+        Ok(Numbering {
             words: Words::default(),
+            ids: room(expected)?,
             renumber: Renumber::new(expected as u64),
-            ids,
-        }
+        })
     }
 
     /// Takes a column's keys. Python's lock is held while they are read, and others may have it in between.
@@ -56,10 +77,16 @@ impl Numbering {
         let mut from = 0;
         while from < keys.len() {
             let until = keys.len().min(from + BATCH);
+            let before = self.ids.len();
+            check(before + until - from)?;
+            self.ids
+                .try_reserve(until - from)
+                .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
             keys.read(from, until, &mut self.words, &mut batch);
             let taken = self.renumber.extend(&batch, &mut self.ids);
             taken.map_err(|_| errors::value("more than 4294967294 distinct objects"))?;
-            if until / STRETCH != from / STRETCH {
+            // Of the whole trace: a column may be a small chunk of it.
+            if self.ids.len() / STRETCH != before / STRETCH {
                 py.check_signals()?;
                 py.detach(std::thread::yield_now);
             }
@@ -91,7 +118,7 @@ impl Held {
         flags: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Held> {
         let keys = Column::Integers(of_array(array)?);
-        let mut numbering = Numbering::new(keys.len());
+        let mut numbering = Numbering::new(keys.len())?;
         numbering.take(py, &keys)?;
         numbering.trace(name, flags)
     }
@@ -104,7 +131,7 @@ impl Held {
         name: String,
         flags: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Held> {
-        let mut numbering = Numbering::new(array.len().unwrap_or(0));
+        let mut numbering = Numbering::new(array.len().unwrap_or(0))?;
         each_array(array, &mut |keys| numbering.take(py, keys))?;
         numbering.trace(name, flags)
     }
@@ -123,8 +150,7 @@ impl Held {
         if !words.remainder().is_empty() {
             return Err(errors::value("ids of four bytes each: some are missing"));
         }
-        let mut numbers = Vec::with_capacity(words.len());
-        advise_huge(&mut numbers);
+        let mut numbers = room(words.len())?;
         numbers.extend(words.map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]])));
         let flags = flags.map(|flags| flags_of(flags, numbers.len()));
         Held::new(Trace {
@@ -155,7 +181,13 @@ impl Held {
         let read = work::run(py, progress.as_ref(), move |work| {
             open::read(&path, &options, work)
         });
-        Held::new(read?)
+        let (trace, doubt) = read?;
+        if let Some(doubt) = doubt {
+            // Level 2 is whoever calls Trace.open.
+            let text = CString::new(doubt)?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        }
+        Held::new(trace)
     }
 
     /// Draws requests by a rule.
@@ -194,6 +226,16 @@ impl Held {
 
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    /// Whether all requests are the same, whatever their file was.
+    fn same(&self, other: &Held) -> bool {
+        let (mine, theirs) = (&self.0, &other.0);
+        Arc::ptr_eq(mine, theirs)
+            || (mine.objects == theirs.objects
+                && mine.sample == theirs.sample
+                && mine.ids == theirs.ids
+                && mine.flags == theirs.flags)
     }
 
     /// Where the ids are, for NumPy: they are not copied, and the array that NumPy makes keeps this object.

@@ -140,11 +140,15 @@ impl Options {
     }
 }
 
-/// Reads a trace, and reports the bytes of the file that are read.
+/// Reads a trace, and reports the bytes of the file that are read. Also returns what its user may not have meant.
 ///
 /// # Errors
 /// The file cannot be read or is malformed, or an option means nothing for its format.
-pub fn read(path: &Path, asked: &Options, work: &std::sync::Arc<Work>) -> PyResult<Trace> {
+pub fn read(
+    path: &Path,
+    asked: &Options,
+    work: &std::sync::Arc<Work>,
+) -> PyResult<(Trace, Option<String>)> {
     let mut options = asked.options()?;
     let before = AtomicU64::new(0);
     let reported = std::sync::Arc::clone(work);
@@ -167,5 +171,8 @@ pub fn read(path: &Path, asked: &Options, work: &std::sync::Arc<Work>) -> PyResu
             names::shown(path)
         )));
     }
-    trace::load(reader, &options).map_err(|error| errors::trace(&error))
+    let doubt = reader.doubt();
+    let doubt = doubt.map(|doubt| errors::in_python(format!("{}: {doubt}", names::shown(path))));
+    let trace = trace::load(reader, &options).map_err(|error| errors::trace(&error))?;
+    Ok((trace, doubt))
 }

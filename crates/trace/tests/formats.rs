@@ -161,6 +161,12 @@ fn spc_pages_units_and_writes() {
         message.starts_with("a.spc: ") && message.contains("3000"),
         "{message}"
     );
+    for block_size in [0, (1 << 31) + 1] {
+        let mut options = ReadOptions::default();
+        options.spc.block_size = block_size;
+        let message = read("a.spc", SPC, &options).unwrap_err().to_string();
+        assert!(message.contains("a block size of"), "{message}");
+    }
 }
 
 #[test]

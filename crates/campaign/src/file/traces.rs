@@ -5,7 +5,7 @@ use anyhow::Result;
 use names::{io_error, shown};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use trace::generate::{Part, Spec};
+use trace::generate::Spec;
 
 /// A `[[traces]]` of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,7 +82,8 @@ impl Source {
             return Err("traces: expected one of files, list and generate".into());
         }
         if let Some(rule) = &self.generate {
-            spec(rule, &self.parts).map_err(|wrong| format!("traces: generate: {wrong}"))?;
+            Spec::with_parts(rule, &self.parts)
+                .map_err(|wrong| format!("traces: generate: {wrong}"))?;
             self.seeds()?;
             if self.reading() != Reading::default() {
                 return Err("traces: generate: a generated trace is not read; remove the options for reading".into());
@@ -205,29 +206,13 @@ impl Trace {
     /// The rule of a generated trace. None for a file.
     ///
     /// # Errors
-    /// As [`Spec::parse`].
+    /// As [`Spec::with_parts`].
     pub fn spec(&self) -> Option<Result<Spec, String>> {
         match &self.origin {
-            Origin::Generated { rule, parts, .. } => Some(spec(rule, parts)),
+            Origin::Generated { rule, parts, .. } => Some(Spec::with_parts(rule, parts)),
             Origin::File { .. } => None,
         }
     }
-}
-
-fn spec(rule: &str, parts: &[String]) -> Result<Spec, String> {
-    let found = Spec::parse(rule)?;
-    if parts.is_empty() {
-        return Ok(found);
-    }
-    let Spec::Mix { burst, .. } = found else {
-        return Err(format!("{rule} has no parts; mix has"));
-    };
-    let parts = parts.iter().map(|part| Part::parse(part));
-    let found = Spec::Mix {
-        parts: parts.collect::<Result<_, _>>()?,
-        burst,
-    };
-    found.check().map(|()| found)
 }
 
 /// All traces of a campaign, in the order of its file. A file that is named twice in the same way is one trace.

@@ -68,19 +68,24 @@ fn type_of(text: &str) -> PyResult<Type> {
 /// # Errors
 /// There are not as many, or one is no sum of flags.
 pub fn flags_of(object: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<Flags>> {
+    // Before they are read: an array can have any length without the memory.
+    let check = |found: usize| match found == length {
+        true => Ok(()),
+        false => Err(errors::value(format!(
+            "{found} flags for {length} requests: expected one for each"
+        ))),
+    };
     let mut wide = Vec::new();
     match object.cast::<PyBytes>() {
-        Ok(bytes) => wide.extend(bytes.as_bytes().iter().map(|&byte| u64::from(byte))),
+        Ok(bytes) => {
+            check(bytes.as_bytes().len())?;
+            wide.extend(bytes.as_bytes().iter().map(|&byte| u64::from(byte)));
+        }
         Err(_) => {
             let column = of_array(object)?;
+            check(column.len())?;
             column.read(0, column.len(), &mut wide);
         }
-    }
-    if wide.len() != length {
-        let found = wide.len();
-        return Err(errors::value(format!(
-            "{found} flags for {length} requests: expected one for each"
-        )));
     }
     let all = Flags::WRITE | Flags::ANON | Flags::MAPPED | Flags::EXEC;
     let flags = wide.iter().map(|&flags| match u8::try_from(flags) {

@@ -35,9 +35,14 @@ pub struct Renumber {
 }
 
 impl Renumber {
-    /// `requests` is the number of keys to come, exact or guessed. Keys below it get an array of 4 bytes each.
+    /// `requests` is the number of keys to come, exact or guessed. Keys below it get an array of 4 bytes each,
+    /// as far as there is memory.
     pub fn new(requests: u64) -> Renumber {
-        let limit = requests.clamp(1 << 12, 1 << 30);
+        let mut limit = requests.clamp(1 << 12, 1 << 30);
+        // An array without the memory would be an abort, and the table takes the keys as well.
+        while limit > 1 << 12 && Vec::<u32>::new().try_reserve_exact(limit as usize).is_err() {
+            limit /= 2;
+        }
         // The kernel zeroes pages when they are touched, so large keys alone cost no memory here.
         let mut direct = vec![0; limit as usize];
         advise_huge(&mut direct);

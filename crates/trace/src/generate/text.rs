@@ -73,6 +73,26 @@ impl Spec {
         spec.check()?;
         Ok(spec)
     }
+
+    /// Parses a rule as [`Spec::parse`] does. Parts such as `0.4:zipf,objects=200e3` replace those of `mix`.
+    ///
+    /// # Errors
+    /// As [`Spec::parse`] and [`Part::parse`], or there are parts and the rule is not `mix`.
+    pub fn with_parts(rule: &str, parts: &[String]) -> Result<Spec, String> {
+        let found = Spec::parse(rule)?;
+        if parts.is_empty() {
+            return Ok(found);
+        }
+        let Spec::Mix { burst, .. } = found else {
+            return Err(format!("{rule} has no parts; mix has"));
+        };
+        let parts = parts.iter().map(|part| Part::parse(part));
+        let found = Spec::Mix {
+            parts: parts.collect::<Result<_, _>>()?,
+            burst,
+        };
+        found.check().map(|()| found)
+    }
 }
 
 fn mix(options: &mut Options) -> Result<Spec, String> {
@@ -145,7 +165,7 @@ impl<'a> Options<'a> {
     fn finish(&self, name: &str) -> Result<(), String> {
         match self.given.first() {
             Some((wrong, _)) => Err(format!(
-                "{wrong} is no option of {name}, which has {}{}",
+                "{name} has no option {wrong:?}; its options are {}{}",
                 self.known.join(", "),
                 suggestion(wrong, self.known.iter().copied())
             )),
@@ -198,5 +218,24 @@ mod tests {
             let wrong = Spec::parse(text).unwrap_err();
             assert!(wrong.contains(named), "{text}: {wrong}");
         }
+    }
+
+    #[test]
+    fn parts_are_those_of_a_mix() {
+        let parts = ["1:loop,objects=7".to_string()];
+        let looped = Part {
+            weight: 1.0,
+            spec: Spec::Loop { objects: 7 },
+        };
+        let mix = Spec::Mix {
+            parts: vec![looped],
+            burst: 8.0,
+        };
+        assert_eq!(Spec::with_parts("mix,burst=8", &parts), Ok(mix));
+        let wrong = Spec::with_parts("zipf", &parts).unwrap_err();
+        assert!(wrong.contains("zipf has no parts"), "{wrong}");
+        let nested = ["1:mix".to_string()];
+        let wrong = Spec::with_parts("mix", &nested).unwrap_err();
+        assert!(wrong.contains("mix is no rule of a part"), "{wrong}");
     }
 }

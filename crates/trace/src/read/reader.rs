@@ -85,6 +85,13 @@ impl Reader {
                 "a page size of {size} bytes: expected a power of two"
             )));
         }
+        // Blocks of no bytes would all begin at address 0.
+        let size = options.spc.block_size;
+        if !(1..=1 << 31).contains(&size) {
+            return Err(context.file(format!(
+                "a block size of {size} bytes: expected 1 to 2147483648"
+            )));
+        }
         let counted = Counted {
             input,
             read: 0,
