@@ -16,6 +16,6 @@ pub mod study;
 pub mod table;
 pub mod task;
 
-pub use error::Refused;
+pub use cluster::Refused;
 pub use folder::Folder;
 pub use plan::Plan;

@@ -54,21 +54,16 @@ impl Options {
             Some(name) => Some(name.parse().map_err(errors::value)?),
             None => None,
         };
-        let names = match self.names.as_deref() {
-            None | Some("auto") => Names::Auto,
-            Some("numbers") => Names::Numbers,
-            Some("strings") => Names::Strings,
-            Some(other) => {
-                return Err(errors::value(format!(
-                    "names={other:?}: expected auto, numbers or strings"
-                )))
+        let names = match &self.names {
+            Some(text) => {
+                { text.parse() }.map_err(|wrong| errors::value(format!("names={wrong}")))?
             }
+            None => Names::Auto,
         };
-        let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
-            None => None,
-            Some(&[byte]) if byte != b'"' && byte != b'\n' => Some(byte),
-            Some(_) => return Err(errors::value("delimiter: expected one character")),
-        };
+        let delimiter = self.delimiter.as_deref().map(CsvOptions::delimiter);
+        let delimiter = delimiter
+            .transpose()
+            .map_err(|wrong| errors::value(format!("delimiter={wrong}")))?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let memory = self.memory.as_ref().map(Memory::bytes).transpose()?;
         let writes = self.writes.unwrap_or(true);

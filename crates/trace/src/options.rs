@@ -91,6 +91,19 @@ pub enum Names {
     Strings,
 }
 
+impl std::str::FromStr for Names {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Names, String> {
+        match text {
+            "auto" => Ok(Names::Auto),
+            "numbers" => Ok(Names::Numbers),
+            "strings" => Ok(Names::Strings),
+            _ => Err(format!("{text:?}: expected auto, numbers or strings")),
+        }
+    }
+}
+
 /// The options for reading SPC trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpcOptions {
@@ -112,6 +125,37 @@ impl Default for SpcOptions {
             split: true,
             block_size: 512,
         }
+    }
+}
+
+/// What may be the size of a block or a page, in bytes.
+fn size(bytes: u64) -> Result<u32, String> {
+    match bytes {
+        1..=0x8000_0000 => Ok(bytes as u32),
+        _ => Err(format!("{bytes} is out of range (1 to 2G bytes)")),
+    }
+}
+
+impl ReadOptions {
+    /// A size of pages.
+    ///
+    /// # Errors
+    /// The number is out of range, or no power of two.
+    pub fn page_size(bytes: u64) -> Result<u32, String> {
+        match size(bytes)? {
+            size if size.is_power_of_two() => Ok(size),
+            size => Err(format!("{size} is no power of two (1 to 2G bytes)")),
+        }
+    }
+}
+
+impl SpcOptions {
+    /// A size of blocks.
+    ///
+    /// # Errors
+    /// The number is out of range.
+    pub fn block_size(bytes: u64) -> Result<u32, String> {
+        size(bytes)
     }
 }
 
@@ -147,6 +191,22 @@ impl Default for CsvOptions {
             size: None,
             addresses: false,
             writes: true,
+        }
+    }
+}
+
+impl CsvOptions {
+    /// A delimiter from its name: itself, or `tab`.
+    ///
+    /// # Errors
+    /// It is no single byte, or one that has another meaning.
+    pub fn delimiter(text: &str) -> Result<u8, String> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(b'\t'),
+            &[byte] if byte != b'"' && byte != b'\n' => Ok(byte),
+            _ => Err(format!(
+                "{text:?}: expected one character such as ; or the word tab"
+            )),
         }
     }
 }

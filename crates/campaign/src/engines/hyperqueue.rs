@@ -2,9 +2,9 @@
 //! worker is lost.
 use super::array::Array;
 use super::batch::{Batch, Engine};
-use super::command::{missing, output, wait};
 use crate::folder::{write, Folder};
 use anyhow::{bail, Result};
+use cluster::command::{missing, output, wait};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -44,9 +44,11 @@ impl Engine for HyperQueue {
             // A server that was started anew numbers its jobs anew.
             let about = output(Command::new(HQ).args(["job", "info", job.trim()]), NAME);
             match about {
-                Ok(about) if about.contains(&*name) => waited(job.trim(), watch)?,
-                Err(error) if error.is::<crate::Refused>() => return Err(error),
-                _ => {}
+                Ok(about) if is_of(&about, &name) => waited(job.trim(), watch)?,
+                Ok(_) => {}
+                // It answers, and knows no such job.
+                Err(_) if server().is_ok() => {}
+                Err(error) => return Err(error),
             }
             fs::remove_file(&path)?;
         }
@@ -98,5 +100,27 @@ fn waited(job: &str, watch: &dyn Fn() -> Result<()>) -> Result<()> {
     let child = quiet.spawn().map_err(|error| missing(&error, HQ, NAME))?;
     wait(child, watch)?;
     // Without a server nothing was waited for.
+    server()
+}
+
+/// Whether the server answers.
+fn server() -> Result<()> {
     output(Command::new(HQ).args(["server", "info"]), NAME).map(drop)
+}
+
+/// Whether a table about a job has this name.
+fn is_of(about: &str, name: &str) -> bool {
+    about.split_whitespace().any(|word| word == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of;
+
+    #[test]
+    fn a_job_is_told_by_its_whole_name() {
+        let about = "| ID   | 1              |\n| Name | hotset-ab-1-10 |\n";
+        assert!(is_of(about, "hotset-ab-1-10"));
+        assert!(!is_of(about, "hotset-ab-1-1"));
+    }
 }

@@ -1,12 +1,13 @@
 //! Kubernetes: each batch is an indexed Job.
 use super::array::{arguments, list};
 use super::batch::{prefix, Batch, Engine};
-use super::command::{output, until_none};
 use super::manifest::{job, Pod, LABEL};
 use crate::folder::{write, Folder};
 use anyhow::{Context, Result};
+use cluster::command::{output, until_none};
 use names::shown;
 use serde_json::Value;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -29,11 +30,15 @@ impl Engine for Kubernetes {
     }
 
     fn earlier(&self, folder: &Folder, watch: &dyn Fn() -> Result<()>) -> Result<()> {
-        // Without a cluster there is nothing to wait for, and `run` still writes the Jobs.
-        match self.left(folder) {
-            Ok(true) => until_none(PERIOD, watch, &|| self.left(folder)),
-            _ => Ok(()),
+        let prefix = prefix(folder);
+        for entry in fs::read_dir(folder.engine())? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.starts_with(&prefix) && name.ends_with(".json") {
+                return until_none(PERIOD, watch, &|| self.left(folder));
+            }
         }
+        // No Job was written. `run` writes them without a cluster, too.
+        Ok(())
     }
 
     fn run(
@@ -60,8 +65,10 @@ impl Engine for Kubernetes {
             output(self.kubectl().args(delete), NAME)
                 .with_context(|| format!("{} is written, and not applied", shown(file)))?;
             output(self.kubectl().arg("apply").arg("-f").arg(file), NAME)?;
+            // One after the other: each has all the pods that may run at once.
+            until_none(PERIOD, watch, &|| self.left(folder))?;
         }
-        until_none(PERIOD, watch, &|| self.left(folder))
+        Ok(())
     }
 }
 

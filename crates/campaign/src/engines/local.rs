@@ -1,8 +1,8 @@
 //! Tasks in processes of this machine, one for each processor, while memory lasts.
 use super::batch::{Batch, Engine};
-use super::command::bound;
 use crate::folder::Folder;
 use anyhow::{anyhow, Context, Result};
+use cluster::command::bound;
 use rustix::process::Signal;
 use std::collections::VecDeque;
 use std::fs::File;

@@ -1,7 +1,6 @@
 //! What runs tasks: this machine, or a cluster's own scheduler.
 mod array;
 mod batch;
-mod command;
 mod hyperqueue;
 mod kubernetes;
 mod local;

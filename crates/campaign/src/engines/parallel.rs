@@ -1,9 +1,9 @@
 //! GNU parallel: a process for each element, on this machine or on others by ssh.
 use super::array::Array;
 use super::batch::{Batch, Engine};
-use super::command::{bound, missing, wait};
 use crate::folder::Folder;
 use anyhow::{bail, Result};
+use cluster::command::{bound, missing, wait};
 use names::shown;
 use rustix::process::Signal;
 use std::fs::File;

@@ -2,13 +2,10 @@
 //! whose node failed.
 use super::array::Array;
 use super::batch::{prefix, Batch, Engine};
-use super::command::{output, until_none};
-use crate::error::refused;
 use crate::folder::Folder;
-use anyhow::{Context, Result};
+use anyhow::Result;
+use cluster::slurm;
 use std::path::PathBuf;
-use std::process::Command;
-use std::time::Duration;
 
 /// Slurm's commands.
 pub struct Slurm {
@@ -18,14 +15,9 @@ pub struct Slurm {
     pub with: Vec<String>,
 }
 
-const NAME: &str = "slurm";
-
-/// How often squeue is asked.
-const PERIOD: Duration = Duration::from_secs(2);
-
 impl Engine for Slurm {
     fn name(&self) -> &'static str {
-        NAME
+        slurm::NAME
     }
 
     fn bundle(&self, all: f64) -> f64 {
@@ -34,15 +26,12 @@ impl Engine for Slurm {
     }
 
     fn longest_array(&self) -> Result<usize> {
-        let config = output(Command::new("scontrol").args(["show", "config"]), NAME)?;
-        longest(&config)
+        slurm::longest_array()
     }
 
     fn earlier(&self, folder: &Folder, watch: &dyn Fn() -> Result<()>) -> Result<()> {
         let prefix = prefix(folder);
-        until_none(PERIOD, watch, &|| {
-            Ok(queued()?.iter().any(|name| name.starts_with(&prefix)))
-        })
+        slurm::wait(&|name| name.starts_with(&prefix), watch)
     }
 
     fn run(
@@ -53,58 +42,24 @@ impl Engine for Slurm {
         watch: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
         for batch in batches {
-            let array = Array::write(folder, batch, &self.program, "\"$SLURM_ARRAY_TASK_ID\"")?;
-            let mut command = Command::new("sbatch");
-            command
-                .args(["--parsable", "--cpus-per-task=1", "--output=/dev/null"])
-                .arg(format!("--job-name={}", batch.name))
-                .arg(format!("--array=0-{}", batch.elements.len() - 1))
-                .arg(format!("--mem={}M", batch.mebibytes()))
-                .arg(format!("--time={}", batch.seconds(bundle).div_ceil(60)))
-                .args(&self.with)
-                .arg(&array.script)
-                .current_dir(folder.path());
-            output(&mut command, NAME)?;
+            let files = Array::write(folder, batch, &self.program, slurm::ELEMENT)?;
+            let mut options = vec![
+                "--cpus-per-task=1".to_string(),
+                "--output=/dev/null".to_string(),
+                format!("--mem={}M", batch.mebibytes()),
+                format!("--time={}", batch.seconds(bundle).div_ceil(60)),
+            ];
+            options.extend(self.with.iter().cloned());
+            let array = slurm::Array {
+                name: &batch.name,
+                elements: format!("0-{}", batch.elements.len() - 1),
+                script: &files.script,
+                dir: folder.path(),
+                options,
+            };
+            array.submit()?;
         }
-        let names: Vec<&str> = batches.iter().map(|batch| batch.name.as_str()).collect();
-        until_none(PERIOD, watch, &|| {
-            Ok(queued()?.iter().any(|name| names.contains(&name.as_str())))
-        })
-    }
-}
-
-/// The most elements of an array: indices are below `MaxArraySize`.
-fn longest(config: &str) -> Result<usize> {
-    let line = config.lines().find(|line| line.starts_with("MaxArraySize"));
-    let number = line.and_then(|line| line.split('=').nth(1)?.trim().parse().ok());
-    match number.context("scontrol show config names no MaxArraySize")? {
-        0 => Err(refused!(
-            "--on slurm: job arrays are off here; set MaxArraySize in slurm.conf"
-        )),
-        longest => Ok(longest),
-    }
-}
-
-/// The names of this user's jobs that have not ended.
-fn queued() -> Result<Vec<String>> {
-    let mut command = Command::new("squeue");
-    command.args(["--noheader", "--me", "--format=%j"]);
-    let names = output(&mut command, NAME)?;
-    Ok(names.lines().map(|line| line.trim().to_string()).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::longest;
-
-    #[test]
-    fn a_cluster_without_job_arrays_is_refused() {
-        let config =
-            |size: &str| format!("MailProg = /bin/mail\nMaxArraySize            = {size}\n");
-        assert_eq!(longest(&config("1001")).unwrap(), 1001);
-        let wrong = longest(&config("0")).unwrap_err();
-        assert!(wrong.is::<crate::Refused>(), "{wrong}");
-        assert!(wrong.to_string().contains("set MaxArraySize"), "{wrong}");
-        assert!(longest("MailProg = /bin/mail\n").is_err());
+        let is_ours = |name: &str| batches.iter().any(|batch| batch.name == name);
+        slurm::wait(&is_ours, watch)
     }
 }

@@ -1,8 +1,8 @@
 //! The campaign's file as TOML, read and checked.
 use super::traces::Source;
 use super::Number;
-use crate::error::refused;
 use anyhow::Result;
+use cluster::refused;
 use names::{io_error, shown};
 use serde::{Deserialize, Serialize};
 use sim::registry::{Choice, POLICIES};

@@ -39,19 +39,19 @@ impl Reading {
             format,
             skip_bad: self.skip_bad,
             flags: true,
-            page_size: match bytes("page_size", self.page_size.as_ref())? {
-                Some(size) if !size.is_power_of_two() => {
-                    return Err(format!("page_size: {size} is no power of two"))
-                }
-                size => size.unwrap_or(usual.page_size),
+            page_size: match &self.page_size {
+                Some(number) => size("page_size", number, ReadOptions::page_size)?,
+                None => usual.page_size,
             },
             limit,
             spc: SpcOptions {
                 writes: !self.drop_writes,
                 unit_spaces: !self.one_space,
                 split: !self.no_split,
-                block_size: bytes("block_size", self.block_size.as_ref())?
-                    .unwrap_or(usual.spc.block_size),
+                block_size: match &self.block_size {
+                    Some(number) => size("block_size", number, SpcOptions::block_size)?,
+                    None => usual.spc.block_size,
+                },
             },
             csv: CsvOptions {
                 delimiter: self.delimiter.as_deref().map(delimiter).transpose()?,
@@ -63,38 +63,20 @@ impl Reading {
                 addresses: self.addresses,
                 writes: !self.drop_writes,
             },
-            names: match self.names.as_deref() {
-                None | Some("auto") => Names::Auto,
-                Some("numbers") => Names::Numbers,
-                Some("strings") => Names::Strings,
-                Some(other) => {
-                    return Err(format!(
-                        "names: {other:?}: expected auto, numbers or strings"
-                    ))
-                }
+            names: match &self.names {
+                Some(text) => text.parse().map_err(|wrong| format!("names: {wrong}"))?,
+                None => Names::Auto,
             },
             ..usual
         })
     }
 }
 
-fn bytes(key: &str, number: Option<&Number>) -> Result<Option<u32>, String> {
-    let Some(number) = number else {
-        return Ok(None);
-    };
-    let bytes = number.bytes().map_err(|wrong| format!("{key}: {wrong}"))?;
-    match bytes {
-        1..=0x8000_0000 => Ok(Some(bytes as u32)),
-        _ => Err(format!("{key}: {bytes} is out of range (1 to 2G bytes)")),
-    }
+fn size(key: &str, number: &Number, check: fn(u64) -> Result<u32, String>) -> Result<u32, String> {
+    let size = number.bytes().and_then(check);
+    size.map_err(|wrong| format!("{key}: {wrong}"))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" => Ok(b'\t'),
-        &[byte] if byte != b'"' && byte != b'\n' => Ok(byte),
-        _ => Err(format!(
-            "delimiter: {text:?}: expected one character or the word tab"
-        )),
-    }
+    CsvOptions::delimiter(text).map_err(|wrong| format!("delimiter: {wrong}"))
 }

@@ -1,7 +1,7 @@
 //! The traces of a campaign: files by patterns and lists, and generated ones.
 use super::{Number, Reading};
-use crate::error::refused;
 use anyhow::Result;
+use cluster::refused;
 use names::{io_error, shown};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! One run of a campaign at a time.
-use crate::error::refused;
 use anyhow::{anyhow, Result};
+use cluster::refused;
 use names::{io_error, shown};
 use rustix::fs::{flock, FlockOperation};
 use rustix::io::Errno;

@@ -7,9 +7,9 @@ pub use divide::Task;
 pub use needs::{Limits, Needs};
 pub use rates::Rates;
 
-use crate::error::refused;
 use crate::file::{found, Definition, Trace};
 use anyhow::Result;
+use cluster::refused;
 use serde::{Deserialize, Serialize};
 use sim::registry::Choice;
 use sim::sweep::size::Size;

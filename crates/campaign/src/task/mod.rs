@@ -2,11 +2,12 @@
 mod limit;
 mod simulate;
 
-use crate::error::{refused, Damaged};
+use crate::error::Damaged;
 use crate::folder::{host, write, Attempt, Ended, Folder};
 use crate::plan::Limits;
 use crate::table::{self, Row};
 use anyhow::{bail, Result};
+use cluster::refused;
 use names::{io_error, shown};
 use std::fs;
 use std::io;

@@ -17,7 +17,6 @@ mod one;
 mod output;
 mod report;
 mod run;
-mod run_args;
 
 pub use output::typed;
 
@@ -44,12 +43,15 @@ pub enum Command {
     /// vm.max_map_count on the host: a run of root raises the value and restores it. With --bed
     /// qemu (Debian's package qemu-system-x86), guests are x86-64 machines. They run with KVM where
     /// it works, else emulated and 10 to 20 times slower.
+    ///
+    /// With --on slurm each repetition of all arms is a task of Slurm's, and has a host to itself.
     #[command(after_help = "Examples:\n  \
         hotset lab run three-workers --preset demo\n  \
         hotset lab run three-workers --preset qemu\n  \
         hotset lab run three-workers --arm classic-vanilla,classic-on --repetitions 2\n  \
-        hotset lab run three-workers --set machine.memory_mb=256 --set files.probe=14%")]
-    Run(run_args::RunArgs),
+        hotset lab run three-workers --set machine.memory_mb=256 --set files.probe=14%\n  \
+        hotset lab run three-workers --on slurm --with=--partition=lab -o /data/run")]
+    Run(run::RunArgs),
     /// Rank every answer to a machine that stands still
     ///
     /// Runs all challengers (settings, daemons, kernels) through the same scenes: a desktop, a fork storm, a

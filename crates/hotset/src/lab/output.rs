@@ -18,6 +18,7 @@ pub fn typed(error: anyhow::Error) -> anyhow::Error {
     let is_usage = error.is::<Occupied>()
         || error.is::<Broken>()
         || error.is::<Misuse>()
+        || error.is::<cluster::Refused>()
         || error.is::<resume::Another>()
         || error.is::<resume::Nothing>();
     match is_usage {

@@ -55,7 +55,7 @@ pub struct ReadArgs {
     #[arg(long)]
     no_header: bool,
     /// CSV: one character, or tab; by default guessed from the first line
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    #[arg(long, value_name = "CHAR", value_parser = CsvOptions::delimiter)]
     delimiter: Option<u8>,
 }
 
@@ -67,29 +67,11 @@ enum NamesArg {
 }
 
 fn page_size(text: &str) -> Result<u32, String> {
-    let bytes = parse_bytes(text)?;
-    match u32::try_from(bytes) {
-        Ok(size) if size.is_power_of_two() => Ok(size),
-        Ok(1..=0x8000_0000) => Err(format!("{text} is no power of two (1 to 2G bytes)")),
-        _ => Err(format!("{text} is out of range (1 to 2G bytes)")),
-    }
+    ReadOptions::page_size(parse_bytes(text)?)
 }
 
 fn block_size(text: &str) -> Result<u32, String> {
-    match parse_bytes(text)? {
-        bytes @ 1..=0x8000_0000 => Ok(bytes as u32),
-        _ => Err(format!("{text} is out of range (1 to 2G bytes)")),
-    }
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        &[byte] if byte != b'"' && byte != b'\n' => Ok(byte),
-        _ => Err(format!(
-            "{text:?}: expected one character such as ; or the word tab"
-        )),
-    }
+    SpcOptions::block_size(parse_bytes(text)?)
 }
 
 impl ReadArgs {

@@ -81,13 +81,26 @@ pub fn made(dir: &Path, wanted: &Run) -> Result<Vec<Made>> {
     Ok(made)
 }
 
-fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
+/// A file of a run.
+///
+/// # Errors
+/// The file cannot be read, or is cut off or damaged.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T> {
     let text = std::fs::read_to_string(path)?;
     let cut = |error: &serde_json::Error| match error.is_eof() {
         true => "the file is cut off".to_string(),
         false => format!("the file is damaged: {error}"),
     };
     serde_json::from_str(&text).map_err(|error| anyhow::anyhow!("{}", cut(&error)))
+}
+
+/// Checks that the run of `path` is the same as another, so that their trials belong together.
+///
+/// # Errors
+/// It is another.
+pub(crate) fn same(first: &Run, run: &Run, path: &Path) -> Result<()> {
+    let path = path.to_path_buf();
+    difference(first, run).map_or(Ok(()), |part| Err(Another { path, part }.into()))
 }
 
 /// The first difference between two runs; none where their trials belong together.

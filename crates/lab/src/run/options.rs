@@ -10,6 +10,8 @@ pub struct Options {
     pub out: PathBuf,
     /// Kernel source to use instead of Debian's.
     pub tree: Option<PathBuf>,
+    /// The repetition that alone is made, from 0. None: all.
+    pub only: Option<u32>,
     /// Continue the run of which `out` has a part.
     pub resume: bool,
     /// Where `out` has files, move them to another folder first.

@@ -1,7 +1,7 @@
 //! What can be known of a run before its kernels are built: output, kernels, sources and traces.
 use super::options::Options;
 use crate::experiment::Experiment;
-use crate::inputs::obtainable;
+use crate::inputs;
 use crate::inputs::recorded::Recorded;
 use crate::results::{resume, Results};
 use anyhow::{bail, Context, Result};
@@ -29,13 +29,21 @@ pub fn check(experiment: &Experiment, options: &Options) -> Result<()> {
         (false, false) => Results::vacant(out)?,
         (false, true) => {}
     }
+    obtainable(experiment, options)
+}
+
+/// Checks the kernels and traces that the experiment names.
+///
+/// # Errors
+/// An arm names a kernel that cannot be had, or a recorded trace is missing.
+pub fn obtainable(experiment: &Experiment, options: &Options) -> Result<()> {
     let arch = experiment.machine.bed.arch();
     for (place, arm) in experiment.arms.iter().enumerate() {
         let same = |other: &&crate::experiment::Arm| {
             other.kernel == arm.kernel && other.version == arm.version
         };
         if experiment.arms[..place].iter().find(same).is_none() {
-            let checked = obtainable::check(arm, arch, options.tree.as_deref());
+            let checked = inputs::obtainable::check(arm, arch, options.tree.as_deref());
             checked.map_err(|error| Misuse(format!("arm {:?}: {error:#}", arm.name)))?;
         }
     }

@@ -1,18 +1,37 @@
 //! The preparation of a run: programs, a first boot of each kernel, and the data disk.
+use super::options::Options;
 use crate::bed::Bed;
 use crate::experiment::Experiment;
 use crate::guest::initramfs::Init;
 use crate::guest::probe;
 use crate::host::stop::Stop;
 use crate::inputs::data_disk::Maker;
-use crate::inputs::kernels::Images;
+use crate::inputs::kernels::{self, Images};
 use crate::inputs::recorded::Recorded;
+use crate::inputs::root::{self, Made};
 use anyhow::{Context, Result};
 use progress::Step;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Builds or finds what the guests boot: the image of the root, if there is one, and each kernel.
+///
+/// # Errors
+/// A package or a kernel cannot be had.
+pub fn obtain(experiment: &Experiment, options: &Options) -> Result<(Option<Made>, Images)> {
+    let mut console = progress::Console::new(options.quiet);
+    // Before kernels: a wrong package shows in seconds.
+    let root = root::image(experiment, &mut |step| console.step(step))?;
+    let images = kernels::images(
+        experiment.arms.iter(),
+        experiment.machine.bed.arch(),
+        options.tree.as_deref(),
+        &mut |step| console.step(step),
+    )?;
+    Ok((root, images))
+}
 
 /// Reads all programs and data that guests need. Every arm gets all of them, so that all arms have
 /// the same memory.

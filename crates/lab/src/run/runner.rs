@@ -10,7 +10,6 @@ use crate::bed::{self, Bed};
 use crate::experiment::Experiment;
 use crate::host::stop::Stop;
 use crate::inputs::recorded::Recorded;
-use crate::inputs::{kernels, root};
 use crate::results::resume::{self, Made};
 use crate::results::Results;
 use anyhow::Result;
@@ -27,15 +26,7 @@ use protocol::record::Run;
 pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
     preflight::check(experiment, options)?;
     let mut console = progress::Console::new(options.quiet);
-    // Before kernels: a wrong package shows in seconds.
-    let root = root::image(experiment, &mut |step| console.step(step))?;
-    let machine = &experiment.machine;
-    let images = kernels::images(
-        experiment.arms.iter(),
-        machine.bed.arch(),
-        options.tree.as_deref(),
-        &mut |step| console.step(step),
-    )?;
+    let (root, images) = preparation::obtain(experiment, options)?;
     let recorded = Recorded::of(experiment)?;
     let init = preparation::init(experiment, &recorded)?;
     // From here on hotset handles signals itself, to restore the host's settings.
@@ -46,11 +37,12 @@ pub fn run(experiment: &Experiment, options: &Options) -> Result<Summary> {
             let bed = bed.as_ref();
             preparation::data_disks(experiment, bed, &images, &init, &signals, &mut console)
         });
-    let all = turns(
+    let mut all = turns(
         experiment.arms.len(),
         experiment.repetitions,
         experiment.seed,
     );
+    all.retain(|turn| options.only.is_none_or(|only| only == turn.repetition));
     let summary = |trials| Summary {
         dir: options.out.clone(),
         trials,

@@ -105,6 +105,7 @@ impl Judge {
                 jobs: self.jobs,
                 out: folder.join(format!("candidate-{candidate}-{repetitions}")),
                 tree: None,
+                only: None,
                 resume: false,
                 force: true,
                 keep_going: true,

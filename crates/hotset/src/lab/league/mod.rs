@@ -162,6 +162,7 @@ fn options(args: &LeagueArgs, jobs: u32, out: &Path) -> Options {
         jobs,
         out: out.into(),
         tree: args.guests.tree.clone(),
+        only: None,
         // A scene that was not begun has no run to continue.
         resume: args.guests.resume && out.join("run.json").is_file(),
         force: false,

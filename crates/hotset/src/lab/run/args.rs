@@ -1,6 +1,6 @@
 //! The options of `hotset lab run`.
 use crate::shell::{self, folder};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// The options of `hotset lab run`.
@@ -33,8 +33,29 @@ pub struct RunArgs {
     /// Check experiment, output, kernels and traces, and name the trials; build and boot nothing
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
+    /// Have a cluster's scheduler run each repetition, on a host of its own
+    #[arg(long, value_name = "ENGINE", value_enum, requires = "output")]
+    pub on: Option<On>,
+    /// An option for sbatch; may be given several times
+    #[arg(
+        long,
+        value_name = "OPTION",
+        allow_hyphen_values = true,
+        requires = "on"
+    )]
+    pub with: Vec<String>,
+    /// Make this repetition alone, from 0
+    #[arg(long, value_name = "N", hide = true, conflicts_with = "on")]
+    pub only_repetition: Option<u32>,
     #[command(flatten)]
     pub guests: GuestArgs,
+}
+
+/// What runs repetitions.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum On {
+    /// Slurm, as a job array: sbatch, squeue, scontrol
+    Slurm,
 }
 
 /// The options of every command that boots the guests of experiments. The command has an `--output`.
@@ -43,7 +64,7 @@ pub struct GuestArgs {
     /// Seed of every random choice: the order of trials, and the guests' work
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Guests to run at once [default: half of the CPUs]
+    /// Guests to run at once [default: half of the CPUs; with --on: 1 on each host]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
     /// Continue what was interrupted in --output; finished trials are not run again

@@ -1,10 +1,14 @@
 //! `hotset lab run`: an experiment from its name to its report.
+mod args;
+mod on_cluster;
+
+pub use args::{GuestArgs, RunArgs};
+
 use super::command::command;
 use super::duration::{counted, duration};
 use super::found::{broken, find};
 use super::output::{default_output, typed};
 use super::report::of_run;
-use super::run_args::RunArgs;
 use crate::kernel;
 use crate::shell::{error, note, outln, usage, verbose};
 use anyhow::Result;
@@ -23,54 +27,82 @@ use std::process::ExitCode;
 /// The command line names nothing that there is, or the run itself fails.
 pub fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
     let experiment = experiment(args)?;
-    let jobs = args.guests.jobs.unwrap_or_else(host::jobs);
+    let usual = || match args.on {
+        // What its hosts have is not known here.
+        Some(_) => 1,
+        None => host::jobs(),
+    };
+    let jobs = args.guests.jobs.unwrap_or_else(usual);
     let options = Options {
         jobs,
         out: { args.output.clone() }.unwrap_or_else(|| default_output(&experiment.name)),
         tree: args.guests.tree.clone(),
+        only: args.only_repetition,
         resume: args.guests.resume,
         force: args.guests.force,
         keep_going: args.guests.keep_going,
         quiet: args.guests.json && !std::io::stderr().is_terminal(),
         command: command(args, &lab::run::environment(), experiment.seed, jobs),
     };
-    let (usual, most) = estimate(&experiment, options.jobs);
-    let trials = experiment.arms.len() * experiment.repetitions as usize;
-    note(format!(
-        "{}, about {}, at most {}; results in {}",
-        counted(trials, "trial"),
-        duration(usual),
-        duration(most),
-        shown(&options.out)
-    ));
-    for found in &experiment.notes {
-        note(format!("note: {found}"));
-    }
+    announce(&experiment, &options, args);
     if args.dry_run {
         runner::check(&experiment, &options).map_err(typed)?;
         return planned(&experiment);
+    }
+    if args.on.is_some() {
+        return on_cluster::run(args, &experiment, &options);
     }
     let summary = runner::run(&experiment, &options).map_err(typed)?;
     if let Some(signal) = summary.interrupted {
         interrupted(&summary);
         return Ok(ExitCode::from(128 + signal));
     }
-    let written = report::write(&summary.dir)?;
-    of_run(&written, &summary, args.guests.json)?;
-    for (arm, repetition, outcome) in &summary.trials {
-        if *outcome != Outcome::Ok {
-            let message = display::message(outcome);
-            error(format!("{arm}-{repetition}: {message}"));
-        }
-    }
+    let well = told(&summary, args.guests.json)?;
     if summary.trials.len() < summary.planned {
         let (made, planned) = (summary.trials.len(), summary.planned);
         error(format!(
             "stopped after {made} of {planned} trials because a guest failed; --keep-going runs the rest"
         ));
     }
+    Ok(ExitCode::from(u8::from(!well)))
+}
+
+/// Says what will be run.
+fn announce(experiment: &Experiment, options: &Options, args: &RunArgs) {
+    let trials = experiment.arms.len() * experiment.repetitions as usize;
+    let what = counted(trials, "trial");
+    let out = shown(&options.out);
+    match args.on {
+        None => {
+            let (usual, most) = estimate(experiment, options.jobs);
+            let (usual, most) = (duration(usual), duration(most));
+            note(format!(
+                "{what}, about {usual}, at most {most}; results in {out}"
+            ));
+        }
+        // How many hosts there are, the scheduler knows.
+        Some(_) => note(format!(
+            "{what} on {}; results in {out}",
+            counted(experiment.repetitions as usize, "host")
+        )),
+    }
+    for found in &experiment.notes {
+        note(format!("note: {found}"));
+    }
+}
+
+/// Reports on the trials of a run; returns whether all is well.
+fn told(summary: &Summary, as_json: bool) -> Result<bool> {
+    let written = report::write(&summary.dir)?;
+    of_run(&written, summary, as_json)?;
+    for (arm, repetition, outcome) in &summary.trials {
+        if *outcome != Outcome::Ok {
+            let message = display::message(outcome);
+            error(format!("{arm}-{repetition}: {message}"));
+        }
+    }
     let promises = written.study.promises.iter().all(|promise| promise.holds);
-    Ok(ExitCode::from(u8::from(!promises || !summary.all_ok())))
+    Ok(promises && summary.all_ok())
 }
 
 /// Prints the trials that a run would have.

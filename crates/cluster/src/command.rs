@@ -1,5 +1,5 @@
-//! The programs of engines.
-use crate::error::refused;
+//! The programs of schedulers.
+use crate::refused;
 use anyhow::{anyhow, bail, Result};
 use rustix::process::{
     getpid, getppid, kill_process, set_parent_process_death_signal, Pid, Signal,
@@ -16,7 +16,7 @@ const PERIOD: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// The program is missing or fails; the error has what it said.
-pub(super) fn output(command: &mut Command, engine: &str) -> Result<String> {
+pub fn output(command: &mut Command, engine: &str) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let done = command
         .output()
@@ -33,7 +33,7 @@ pub(super) fn output(command: &mut Command, engine: &str) -> Result<String> {
 }
 
 /// The error of a program that cannot be started.
-pub(super) fn missing(error: &io::Error, name: &str, engine: &str) -> anyhow::Error {
+pub fn missing(error: &io::Error, name: &str, engine: &str) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::NotFound => refused!(
             "--on {engine}: there is no program {name} here; install it, or run where it is"
@@ -43,7 +43,7 @@ pub(super) fn missing(error: &io::Error, name: &str, engine: &str) -> anyhow::Er
 }
 
 /// Has the kernel send a signal to a program when the thread that started it ends, however it ends.
-pub(super) fn bound(command: &mut Command, signal: Signal) -> &mut Command {
+pub fn bound(command: &mut Command, signal: Signal) -> &mut Command {
     let parent = getpid();
     // SAFETY: the closure makes system calls only, which is allowed between fork(2) and exec(2).
     unsafe {
@@ -62,7 +62,7 @@ pub(super) fn bound(command: &mut Command, signal: Signal) -> &mut Command {
 ///
 /// # Errors
 /// As `watch`. The program gets SIGTERM then: GNU parallel ends its own programs by it.
-pub(super) fn wait(mut child: Child, watch: &dyn Fn() -> Result<()>) -> Result<ExitStatus> {
+pub fn wait(mut child: Child, watch: &dyn Fn() -> Result<()>) -> Result<ExitStatus> {
     let mut looked = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -89,7 +89,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// As `watch`, or the engine gives no first answer, or none for two minutes.
-pub(super) fn until_none(
+pub fn until_none(
     period: Duration,
     watch: &dyn Fn() -> Result<()>,
     left: &dyn Fn() -> Result<bool>,

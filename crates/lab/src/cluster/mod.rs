@@ -1,0 +1,136 @@
+//! Runs an experiment on a cluster, by its own scheduler: each repetition is an element of a job array and has a host
+//! to itself, so that all arms of a repetition are measured on one host.
+//!
+//! Each element runs `hotset lab run` with one repetition. [`parts`] has the folders of these runs, and makes one run
+//! of them.
+mod parts;
+mod script;
+
+use crate::experiment::Experiment;
+use crate::host::stop::Stop;
+use crate::results::resume;
+use crate::run::{obtain, preflight, Options, Summary};
+use anyhow::{bail, Context, Result};
+use cluster::{refused, slurm};
+use parts::Parts;
+use progress::{Delayed, Unit};
+use std::path::PathBuf;
+
+/// What the elements of the array run, and how they are submitted.
+pub struct Job<'a> {
+    /// The command line of the whole run, without variables and without its output: `hotset lab run ...`.
+    pub words: &'a str,
+    /// The program `hotset`, on the hosts.
+    pub program: PathBuf,
+    /// More options of sbatch.
+    pub with: &'a [String],
+}
+
+/// The end of a run on a cluster.
+pub struct Ended {
+    pub summary: Summary,
+    /// Logs of the repetitions that lack trials.
+    pub lacking: Vec<PathBuf>,
+}
+
+/// The wait was ended by a signal; what was submitted goes on.
+#[derive(Debug, thiserror::Error)]
+#[error("stopped waiting")]
+struct Interrupted;
+
+/// Submits the repetitions that have not been made, waits for them, and puts their trials together.
+///
+/// # Errors
+/// As [`crate::run::run`], for what is checked before a guest boots; the scheduler refuses or does not answer; parts are
+/// of different runs.
+pub fn run(experiment: &Experiment, options: &Options, job: &Job<'_>) -> Result<Ended> {
+    preflight::obtainable(experiment, options)?;
+    let parts = Parts::begin(experiment, options)?;
+    let longest = slurm::longest_array()?;
+    if experiment.repetitions as usize > longest {
+        let repetitions = experiment.repetitions;
+        return Err(refused!(
+            "--repetitions {repetitions}: Slurm's arrays have {longest} elements at most here (MaxArraySize)"
+        ));
+    }
+    // Into the cache, which hosts share on most clusters: two of them would build the same kernel at once.
+    obtain(experiment, options)?;
+    let signals = Stop::on_signals()?;
+    let planned = experiment.arms.len() * experiment.repetitions as usize;
+    let progress = Delayed::new(
+        "Trials on the cluster",
+        Some(planned as u64),
+        Unit::Of("trials"),
+    );
+    let watch = || -> Result<()> {
+        progress.advance(parts.trials()? as u64);
+        match signals.asked() {
+            true => bail!(Interrupted),
+            false => Ok(()),
+        }
+    };
+    let done = submitted(experiment, &parts, job, &watch);
+    drop(progress);
+    let summary = |trials| Summary {
+        dir: options.out.clone(),
+        trials,
+        planned,
+        interrupted: signals.signal(),
+    };
+    if let Err(error) = done {
+        if !error.is::<Interrupted>() {
+            return Err(error);
+        }
+        return Ok(Ended {
+            summary: summary(Vec::new()),
+            lacking: Vec::new(),
+        });
+    }
+    let lacking = parts.open()?;
+    let Some(run) = parts.gather()? else {
+        bail!(
+            "no repetition began a trial; its log is {}",
+            names::shown(&parts.log(0))
+        );
+    };
+    Ok(Ended {
+        summary: summary(resume::made(&options.out, &run)?),
+        lacking: lacking.into_iter().map(|part| parts.log(part)).collect(),
+    })
+}
+
+/// Waits for what an earlier command submitted, submits what is left, and waits for it.
+fn submitted(
+    experiment: &Experiment,
+    parts: &Parts<'_>,
+    job: &Job<'_>,
+    watch: &dyn Fn() -> Result<()>,
+) -> Result<()> {
+    let name = parts.name()?;
+    let is_ours = |queued: &str| queued == name;
+    slurm::wait(&is_ours, watch)?;
+    let open = parts.open()?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let script = script::write(job, parts)?;
+    let numbers: Vec<String> = open.iter().map(u32::to_string).collect();
+    let mut options = vec![
+        "--nodes=1".to_string(),
+        "--exclusive".to_string(),
+        // All of the host's.
+        "--mem=0".to_string(),
+        format!("--output={}", parts.log_pattern()),
+    ];
+    options.extend(job.with.iter().cloned());
+    let array = slurm::Array {
+        name: &name,
+        elements: numbers.join(","),
+        script: &script,
+        dir: parts.dir(),
+        options,
+    };
+    let submitted = array.submit();
+    submitted.with_context(|| format!("submitting {}", experiment.name))?;
+    slurm::wait(&is_ours, watch)
+}
