@@ -69,6 +69,7 @@ pub fn run(
         jobs: host::jobs(),
         out: folder.into(),
         tree: None,
+        only: None,
         resume: false,
         force: false,
         keep_going: true,

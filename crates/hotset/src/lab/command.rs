@@ -1,5 +1,5 @@
 //! The command line that repeats a run, for its report.
-use super::run::{GuestArgs, RunArgs};
+use super::run_args::{GuestArgs, RunArgs};
 use names::quoted;
 
 /// The command line that repeats this run, without its output folder: the `variables` of the environment

@@ -17,6 +17,7 @@ mod one;
 mod output;
 mod report;
 mod run;
+mod run_args;
 
 pub use output::typed;
 
@@ -51,7 +52,7 @@ pub enum Command {
         hotset lab run three-workers --arm classic-vanilla,classic-on --repetitions 2\n  \
         hotset lab run three-workers --set machine.memory_mb=256 --set files.probe=14%\n  \
         hotset lab run three-workers --on slurm --with=--partition=lab -o /data/run")]
-    Run(run::RunArgs),
+    Run(run_args::RunArgs),
     /// Rank every answer to a machine that stands still
     ///
     /// Runs all challengers (settings, daemons, kernels) through the same scenes: a desktop, a fork storm, a

@@ -1,8 +1,8 @@
 //! The report of a run, on standard output.
-use crate::shell::{document, line, out, outln, verbose};
+use crate::shell::{document, error, line, out, outln, verbose};
 use anyhow::Result;
 use lab::host;
-use lab::run::Summary;
+use lab::run::{display, Summary};
 use names::shown;
 use protocol::record::Outcome;
 use report::{Study, Written};
@@ -28,11 +28,28 @@ pub fn again(folders: &[PathBuf], as_json: bool) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!well)))
 }
 
+/// Reports on the trials of a run; returns whether all is well.
+///
+/// # Errors
+/// The report cannot be written.
+pub fn told(summary: &Summary, as_json: bool) -> Result<bool> {
+    let written = report::write(&summary.dir)?;
+    of_run(&written, summary, as_json)?;
+    for (arm, repetition, outcome) in &summary.trials {
+        if *outcome != Outcome::Ok {
+            let message = display::message(outcome);
+            error(format!("{arm}-{repetition}: {message}"));
+        }
+    }
+    let promises = written.study.promises.iter().all(|promise| promise.holds);
+    Ok(promises && summary.all_ok())
+}
+
 /// Shows the report of a run that has just ended.
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub fn of_run(written: &Written, summary: &Summary, as_json: bool) -> Result<()> {
+fn of_run(written: &Written, summary: &Summary, as_json: bool) -> Result<()> {
     if !as_json {
         return text(written);
     }

@@ -14,17 +14,8 @@ use anyhow::{bail, Context, Result};
 use cluster::{refused, slurm};
 use parts::Parts;
 use progress::{Delayed, Unit};
+pub use script::Job;
 use std::path::PathBuf;
-
-/// What the elements of the array run, and how they are submitted.
-pub struct Job<'a> {
-    /// The command line of the whole run, without variables and without its output: `hotset lab run ...`.
-    pub words: &'a str,
-    /// The program `hotset`, on the hosts.
-    pub program: PathBuf,
-    /// More options of sbatch.
-    pub with: &'a [String],
-}
 
 /// The end of a run on a cluster.
 pub struct Ended {

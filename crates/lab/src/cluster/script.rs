@@ -1,10 +1,19 @@
 //! The script that each element of the array runs.
 use super::parts::Parts;
-use super::Job;
 use anyhow::{Context, Result};
 use cluster::slurm::ELEMENT;
 use names::quoted;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What the elements of the array run, and how they are submitted.
+pub struct Job<'a> {
+    /// The command line of the whole run, without variables and without its output: `hotset lab run ...`.
+    pub words: &'a str,
+    /// The program `hotset`, on the hosts.
+    pub program: PathBuf,
+    /// More options of sbatch.
+    pub with: &'a [String],
+}
 
 /// Writes the script. Slurm hands the variables of this environment on.
 ///
@@ -12,7 +21,7 @@ use std::path::PathBuf;
 /// The script cannot be written, or a path is no UTF-8.
 pub fn write(job: &Job<'_>, parts: &Parts<'_>) -> Result<PathBuf> {
     let here = std::env::current_dir().context("the current folder")?;
-    let text = |path: &std::path::Path| -> Result<String> {
+    let text = |path: &Path| -> Result<String> {
         let text = path.to_str();
         let text =
             text.with_context(|| format!("{}: the name is not UTF-8", names::shown(path)))?;

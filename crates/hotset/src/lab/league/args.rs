@@ -1,5 +1,5 @@
 //! The options of `hotset lab league`.
-use crate::lab::run::GuestArgs;
+use crate::lab::run_args::GuestArgs;
 use clap::Args;
 use lab::experiment::league::SCENES;
 use std::path::PathBuf;

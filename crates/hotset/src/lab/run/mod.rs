@@ -1,23 +1,19 @@
 //! `hotset lab run`: an experiment from its name to its report.
-mod args;
 mod on_cluster;
-
-pub use args::{GuestArgs, RunArgs};
 
 use super::command::command;
 use super::duration::{counted, duration};
 use super::found::{broken, find};
 use super::output::{default_output, typed};
-use super::report::of_run;
+use super::report::told;
+use super::run_args::RunArgs;
 use crate::kernel;
 use crate::shell::{error, note, outln, usage, verbose};
 use anyhow::Result;
 use lab::experiment::{Changes, Experiment};
 use lab::host;
-use lab::run::display;
 use lab::run::{self as runner, estimate, Options, Summary};
 use names::{quoted, shown};
-use protocol::record::Outcome;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -89,20 +85,6 @@ fn announce(experiment: &Experiment, options: &Options, args: &RunArgs) {
     for found in &experiment.notes {
         note(format!("note: {found}"));
     }
-}
-
-/// Reports on the trials of a run; returns whether all is well.
-fn told(summary: &Summary, as_json: bool) -> Result<bool> {
-    let written = report::write(&summary.dir)?;
-    of_run(&written, summary, as_json)?;
-    for (arm, repetition, outcome) in &summary.trials {
-        if *outcome != Outcome::Ok {
-            let message = display::message(outcome);
-            error(format!("{arm}-{repetition}: {message}"));
-        }
-    }
-    let promises = written.study.promises.iter().all(|promise| promise.holds);
-    Ok(promises && summary.all_ok())
 }
 
 /// Prints the trials that a run would have.

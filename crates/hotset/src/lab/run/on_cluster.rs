@@ -1,7 +1,8 @@
 //! `hotset lab run --on slurm`: repetitions on hosts of a cluster.
-use super::super::command::command;
-use super::super::output::typed;
-use super::{told, RunArgs};
+use crate::lab::command::command;
+use crate::lab::output::typed;
+use crate::lab::report::told;
+use crate::lab::run_args::RunArgs;
 use crate::shell::{error, note};
 use anyhow::{Context, Result};
 use lab::cluster::{self, Job};
