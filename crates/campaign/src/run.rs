@@ -16,6 +16,9 @@ const ATTEMPTS: u32 = 2;
 /// Rounds at most: an engine that loses most of what it gets is not asked forever.
 const ROUNDS: u32 = 5;
 
+/// How much smaller the bundles of a round are than those of the round before.
+const SMALLER: u32 = 8;
+
 /// What became of a run.
 #[derive(Debug)]
 pub struct Outcome {
@@ -66,8 +69,8 @@ pub fn run(folder: &Folder, engine: &dyn Engine, progress: &dyn Fn(u64)) -> Resu
 }
 
 /// Submits the open tasks until each has a result, has failed, or has no attempt left; returns how many were tried
-/// twice. The first round bundles tasks. Afterwards each has a process of its own, so that a task that is killed
-/// takes no other with it.
+/// twice. Rounds bundle tasks, each an eighth as many as the one before and the last one none: a task that is killed
+/// takes fewer and fewer with it, and engines take seconds to begin a process. What was killed is tried by itself.
 fn rounds(
     folder: &Folder,
     engine: &dyn Engine,
@@ -78,9 +81,10 @@ fn rounds(
     let task = |number: &usize| &folder.plan.tasks[*number];
     let mut again = 0;
     for round in 1..=ROUNDS {
+        let whole = engine.bundle(open.iter().map(|number| task(number).seconds()).sum());
         let bundle = match round {
-            1 => engine.bundle(open.iter().map(|number| task(number).seconds()).sum()),
-            _ => 0.0,
+            ROUNDS => 0.0,
+            _ => whole / f64::from(SMALLER.pow(round - 1)),
         };
         let batches = batches(folder, open, round, bundle, longest);
         if batches.is_empty() {
@@ -149,6 +153,7 @@ fn batches(folder: &Folder, open: &[usize], round: u32, bundle: f64, longest: us
     let mut batches = Vec::new();
     for ((attempt, limits), numbers) in kinds {
         let predicted = |number: usize| folder.plan.tasks[number].seconds();
+        let bundle = if attempt > 1 { 0.0 } else { bundle };
         let elements = elements(&numbers, &predicted, bundle);
         for elements in elements.chunks(longest) {
             batches.push(Batch {

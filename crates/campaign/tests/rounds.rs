@@ -107,8 +107,9 @@ fn a_killed_task_costs_the_others_of_its_process_no_attempt() {
     assert_eq!((outcome.done, outcome.again), (3, 3), "{outcome:?}");
     let seen = engine.seen.into_inner();
     assert_eq!(seen[0], (1, vec![vec![0, 1, 2]]));
-    assert_eq!(seen[1..3], [(1, lone(&[1, 2])), (2, lone(&[0]))]);
-    assert_eq!(seen[3..], [(2, lone(&[1, 2]))]);
+    assert_eq!(seen[1..3], [(1, vec![vec![1, 2]]), (2, lone(&[0]))]);
+    assert_eq!(seen[3..5], [(1, lone(&[2])), (2, lone(&[1]))]);
+    assert_eq!(seen[5..], [(2, lone(&[2]))]);
 }
 
 #[test]

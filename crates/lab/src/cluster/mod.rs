@@ -104,6 +104,7 @@ fn submitted(
     if open.is_empty() {
         return Ok(());
     }
+    parts.forget(&open)?;
     let script = script::write(job, parts)?;
     let numbers: Vec<String> = open.iter().map(u32::to_string).collect();
     let mut options = vec![

@@ -133,6 +133,26 @@ impl<'a> Parts<'a> {
         Ok((0..self.experiment.repetitions).filter(lacks).collect())
     }
 
+    /// Removes the trials of repetitions that are made anew: all arms of one have the same host.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub fn forget(&self, open: &[u32]) -> Result<()> {
+        for repetition in open {
+            for arm in &self.experiment.arms {
+                let name = format!("{}-{repetition}.json", arm.name);
+                let path = self.options.out.join("trials").join(name);
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => {
+                        return Err(error).with_context(|| shown(&path).to_string())
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Moves the trials of all parts into the run's folder, and writes its header. None: no part has begun.
     ///
     /// # Errors
