@@ -78,8 +78,8 @@ fn rounds(
     watch: &dyn Fn() -> Result<()>,
 ) -> Result<usize> {
     let longest = engine.longest_array()?;
+    let all = open.clone();
     let task = |number: &usize| &folder.plan.tasks[*number];
-    let mut again = 0;
     for round in 1..=ROUNDS {
         let whole = engine.bundle(open.iter().map(|number| task(number).seconds()).sum());
         let bundle = match round {
@@ -91,14 +91,11 @@ fn rounds(
             break;
         }
         engine.run(folder, &batches, bundle, watch)?;
-        let of = |second: bool| {
-            let some = batches
-                .iter()
-                .filter(move |batch| second == (batch.attempt > 1));
-            some.flat_map(|batch| batch.elements.iter().flatten())
+        let has_begun = |batch: &Batch| {
+            let mut tasks = batch.elements.iter().flatten();
+            tasks.any(|number| attempts(folder, *number) >= batch.attempt)
         };
-        again += of(true).count();
-        let none_began = of(false).all(|number| folder.attempt(*number).is_none());
+        let none_began = !batches.iter().any(has_begun);
         let done = folder.done()?;
         open.retain(|number| done.binary_search(number).is_err());
         // What is left has had both its attempts, or an engine that begins nothing.
@@ -106,7 +103,13 @@ fn rounds(
             break;
         }
     }
-    Ok(again)
+    let again = all.iter().filter(|number| attempts(folder, **number) > 1);
+    Ok(again.count())
+}
+
+/// How many attempts at a task have begun.
+fn attempts(folder: &Folder, task: usize) -> u32 {
+    folder.attempt(task).map_or(0, |last| last.attempt)
 }
 
 /// The error of a task's own. Another attempt would end in the same.

@@ -18,7 +18,9 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// The program is missing or fails; the error has what it said.
 pub fn output(command: &mut Command, engine: &str) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
+    // Ctrl-C is for this program, which asks what to do about it.
     let done = command
+        .process_group(0)
         .output()
         .map_err(|error| missing(&error, &name, engine))?;
     if !done.status.success() {
@@ -85,16 +87,18 @@ pub fn wait(mut child: Child, watch: &dyn Fn() -> Result<()>) -> Result<ExitStat
 /// How long an engine may be out of reach: controllers are restarted while campaigns run.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Asks an engine every `period` until nothing is left, and calls `watch` meanwhile.
+/// Asks an engine every `period` until nothing is left, and calls `watch` meanwhile. `reached`: it has just answered
+/// something else.
 ///
 /// # Errors
 /// As `watch`, or the engine gives no first answer, or none for two minutes.
 pub fn until_none(
     period: Duration,
+    reached: bool,
     watch: &dyn Fn() -> Result<()>,
     left: &dyn Fn() -> Result<bool>,
 ) -> Result<()> {
-    let mut answered: Option<Instant> = None;
+    let mut answered = reached.then(Instant::now);
     loop {
         match left() {
             Ok(false) => return Ok(()),

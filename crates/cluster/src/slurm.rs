@@ -23,7 +23,9 @@ pub struct Array<'a> {
     pub elements: String,
     pub script: &'a Path,
     pub dir: &'a Path,
-    /// Options of sbatch.
+    /// The file of its output.
+    pub output: String,
+    /// More options of sbatch.
     pub options: Vec<String>,
 }
 
@@ -36,26 +38,38 @@ impl Array<'_> {
         let mut command = Command::new("sbatch");
         command
             .arg("--parsable")
+            .args(&self.options)
+            // The last one counts, and what is waited for goes by these.
             .arg(format!("--job-name={}", self.name))
             .arg(format!("--array={}", self.elements))
-            .args(&self.options)
+            .arg(format!("--output={}", self.output))
             .arg(self.script)
             .current_dir(self.dir);
         output(&mut command, NAME).map(|_| ())
     }
 }
 
-/// Waits until this user has no job whose name `is_ours`, and calls `watch` meanwhile.
+/// Waits until this user has no job whose name `is_ours`, and calls `watch` meanwhile. `reached`: Slurm has just answered.
 ///
 /// # Errors
 /// As `watch`, or Slurm does not answer.
-pub fn wait(is_ours: &dyn Fn(&str) -> bool, watch: &dyn Fn() -> Result<()>) -> Result<()> {
-    until_none(PERIOD, watch, &|| {
-        let mut command = Command::new("squeue");
-        command.args(["--noheader", "--me", "--format=%j"]);
-        let names = output(&mut command, NAME)?;
-        Ok(names.lines().any(|line| is_ours(line.trim())))
-    })
+pub fn wait(
+    is_ours: &dyn Fn(&str) -> bool,
+    reached: bool,
+    watch: &dyn Fn() -> Result<()>,
+) -> Result<()> {
+    until_none(PERIOD, reached, watch, &|| has_any(is_ours))
+}
+
+/// Whether this user has a job whose name `is_ours`.
+///
+/// # Errors
+/// Slurm does not answer.
+pub fn has_any(is_ours: &dyn Fn(&str) -> bool) -> Result<bool> {
+    let mut command = Command::new("squeue");
+    command.args(["--noheader", "--me", "--format=%j"]);
+    let names = output(&mut command, NAME)?;
+    Ok(names.lines().any(|line| is_ours(line.trim())))
 }
 
 /// The most elements of an array: their numbers are below it.

@@ -31,7 +31,7 @@ impl Engine for Slurm {
 
     fn earlier(&self, folder: &Folder, watch: &dyn Fn() -> Result<()>) -> Result<()> {
         let prefix = prefix(folder);
-        slurm::wait(&|name| name.starts_with(&prefix), watch)
+        slurm::wait(&|name| name.starts_with(&prefix), false, watch)
     }
 
     fn run(
@@ -45,7 +45,6 @@ impl Engine for Slurm {
             let files = Array::write(folder, batch, &self.program, slurm::ELEMENT)?;
             let mut options = vec![
                 "--cpus-per-task=1".to_string(),
-                "--output=/dev/null".to_string(),
                 format!("--mem={}M", batch.mebibytes()),
                 format!("--time={}", batch.seconds(bundle).div_ceil(60)),
             ];
@@ -55,11 +54,12 @@ impl Engine for Slurm {
                 elements: format!("0-{}", batch.elements.len() - 1),
                 script: &files.script,
                 dir: folder.path(),
+                output: "/dev/null".into(),
                 options,
             };
             array.submit()?;
         }
         let is_ours = |name: &str| batches.iter().any(|batch| batch.name == name);
-        slurm::wait(&is_ours, watch)
+        slurm::wait(&is_ours, true, watch)
     }
 }

@@ -11,7 +11,6 @@
 //! ```
 mod atomic;
 mod attempt;
-mod lock;
 mod place;
 
 pub use atomic::{remove_leftovers, write, write_soon};

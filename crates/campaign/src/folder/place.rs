@@ -1,8 +1,9 @@
 //! The folder of a campaign: where its files are, and the frozen plan.
-use super::{lock, write, write_soon, Attempt};
+use super::{write, write_soon, Attempt};
 use crate::file::Definition;
 use crate::plan::{Plan, SCHEMA};
 use anyhow::{anyhow, Context, Result};
+use cluster::lock;
 use cluster::refused;
 use names::{io_error, shown};
 use sha2::{Digest, Sha256};

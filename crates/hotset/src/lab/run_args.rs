@@ -33,7 +33,8 @@ pub struct RunArgs {
     /// Check experiment, output, kernels and traces, and name the trials; build and boot nothing
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
-    /// Have a cluster's scheduler run each repetition, on a host of its own
+    /// Have a cluster's scheduler run each repetition, on a host of its own, one guest at a time unless --jobs
+    /// says otherwise
     #[arg(long, value_name = "ENGINE", value_enum, requires = "output")]
     pub on: Option<On>,
     /// An option for sbatch; may be given several times
@@ -64,7 +65,7 @@ pub struct GuestArgs {
     /// Seed of every random choice: the order of trials, and the guests' work
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Guests to run at once [default: half of the CPUs; with --on: 1 on each host]
+    /// Guests to run at once [default: half of the CPUs]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
     /// Continue what was interrupted in --output; finished trials are not run again

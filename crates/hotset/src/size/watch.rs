@@ -132,6 +132,9 @@ pub fn run(
 
 /// Waits for the command.
 fn end(mut child: Child) -> Result<()> {
+    if child.try_wait()?.is_none() {
+        shell::note("watched for so long; the answer comes when the command ends");
+    }
     let status = child.wait()?;
     if !status.success() {
         shell::note(format!("the command ended with {status}"));

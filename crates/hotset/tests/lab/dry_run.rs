@@ -27,6 +27,27 @@ fn a_dry_run_names_the_trials_and_leaves_nothing() {
 }
 
 #[test]
+fn a_cluster_without_its_programs_is_refused_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let line = "lab run trap-asked --on slurm --output";
+    let ran = hotset(line, &[&out]).env("PATH", dir.path()).output();
+    let ran = ran.unwrap();
+    assert_eq!(status(&ran), 2, "{}", err(&ran));
+    let said = "--on slurm: there is no program scontrol here";
+    assert!(err(&ran).contains(said), "{}", err(&ran));
+    assert!(!out.exists());
+    // All hosts write into one folder, so it is named.
+    let without = output("lab run trap-asked --on slurm", &[]);
+    assert_eq!(status(&without), 2);
+    assert!(
+        err(&without).contains("--output <FOLDER>"),
+        "{}",
+        err(&without)
+    );
+}
+
+#[test]
 fn a_dry_run_checks_output_source_and_series() {
     let dir = tempfile::tempdir().unwrap();
     let here = |name: &str| dir.path().join(name).display().to_string();

@@ -3,15 +3,18 @@
 //!
 //! Each element runs `hotset lab run` with one repetition. [`parts`] has the folders of these runs, and makes one run
 //! of them.
+mod asked;
 mod parts;
 mod script;
 
 use crate::experiment::Experiment;
 use crate::host::stop::Stop;
-use crate::results::resume;
+use crate::results::{resume, Results};
 use crate::run::{obtain, preflight, Options, Summary};
 use anyhow::{bail, Context, Result};
+use asked::Asked;
 use cluster::{refused, slurm};
+use names::shown;
 use parts::Parts;
 use progress::{Delayed, Unit};
 pub use script::Job;
@@ -29,14 +32,11 @@ pub struct Ended {
 #[error("stopped waiting")]
 struct Interrupted;
 
-/// Submits the repetitions that have not been made, waits for them, and puts their trials together.
+/// Checks everything that needs neither a build nor a host.
 ///
 /// # Errors
-/// As [`crate::run::run`], for what is checked before a guest boots; the scheduler refuses or does not answer; parts are
-/// of different runs.
-pub fn run(experiment: &Experiment, options: &Options, job: &Job<'_>) -> Result<Ended> {
-    preflight::obtainable(experiment, options)?;
-    let parts = Parts::begin(experiment, options)?;
+/// As [`crate::run::check`], or Slurm cannot be used, or jobs of a run that would be moved aside are still queued.
+pub fn check(experiment: &Experiment, options: &Options) -> Result<()> {
     let longest = slurm::longest_array()?;
     if experiment.repetitions as usize > longest {
         let repetitions = experiment.repetitions;
@@ -44,8 +44,33 @@ pub fn run(experiment: &Experiment, options: &Options, job: &Job<'_>) -> Result<
             "--repetitions {repetitions}: Slurm's arrays have {longest} elements at most here (MaxArraySize)"
         ));
     }
+    let out = &options.out;
+    match Asked::of(out)? {
+        None if options.resume => return Err(asked::nothing(options)),
+        Some(asked) if options.resume => asked.check(experiment, options)?,
+        Some(asked) if options.force && slurm::has_any(&|name| name == asked.name)? => {
+            let name = asked.name;
+            return Err(refused!(
+                "--force: {} has jobs in Slurm; `scancel --name={name}` ends them, --resume waits for them",
+                shown(out)
+            ));
+        }
+        _ if options.force => {}
+        _ => Results::vacant(out)?,
+    }
+    preflight::obtainable(experiment, options)
+}
+
+/// Submits the repetitions that have not been made, waits for them, and puts their trials together.
+///
+/// # Errors
+/// As [`crate::run::run`], for what is checked before a guest boots; the scheduler refuses or does not answer; parts are
+/// of different runs.
+pub fn run(experiment: &Experiment, options: &Options, job: &Job<'_>) -> Result<Ended> {
+    check(experiment, options)?;
     // Into the cache, which hosts share on most clusters: two of them would build the same kernel at once.
     obtain(experiment, options)?;
+    let parts = Parts::begin(experiment, options)?;
     let signals = Stop::on_signals()?;
     let planned = experiment.arms.len() * experiment.repetitions as usize;
     let progress = Delayed::new(
@@ -62,30 +87,30 @@ pub fn run(experiment: &Experiment, options: &Options, job: &Job<'_>) -> Result<
     };
     let done = submitted(experiment, &parts, job, &watch);
     drop(progress);
-    let summary = |trials| Summary {
+    let summary = |trials, interrupted| Summary {
         dir: options.out.clone(),
         trials,
         planned,
-        interrupted: signals.signal(),
+        interrupted,
     };
     if let Err(error) = done {
         if !error.is::<Interrupted>() {
             return Err(error);
         }
         return Ok(Ended {
-            summary: summary(Vec::new()),
+            summary: summary(Vec::new(), signals.signal()),
             lacking: Vec::new(),
         });
     }
     let lacking = parts.open()?;
     let Some(run) = parts.gather()? else {
         bail!(
-            "no repetition began a trial; its log is {}",
-            names::shown(&parts.log(0))
+            "no repetition has begun; Slurm's logs, if there are any, are {}/*.log",
+            shown(parts.dir())
         );
     };
     Ok(Ended {
-        summary: summary(resume::made(&options.out, &run)?),
+        summary: summary(resume::made(&options.out, &run)?, None),
         lacking: lacking.into_iter().map(|part| parts.log(part)).collect(),
     })
 }
@@ -97,14 +122,13 @@ fn submitted(
     job: &Job<'_>,
     watch: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
-    let name = parts.name()?;
+    let name = parts.name();
     let is_ours = |queued: &str| queued == name;
-    slurm::wait(&is_ours, watch)?;
+    slurm::wait(&is_ours, false, watch)?;
     let open = parts.open()?;
     if open.is_empty() {
         return Ok(());
     }
-    parts.forget(&open)?;
     let script = script::write(job, parts)?;
     let numbers: Vec<String> = open.iter().map(u32::to_string).collect();
     let mut options = vec![
@@ -112,17 +136,17 @@ fn submitted(
         "--exclusive".to_string(),
         // All of the host's.
         "--mem=0".to_string(),
-        format!("--output={}", parts.log_pattern()),
     ];
     options.extend(job.with.iter().cloned());
     let array = slurm::Array {
-        name: &name,
+        name,
         elements: numbers.join(","),
         script: &script,
         dir: parts.dir(),
+        output: parts.log_pattern(),
         options,
     };
     let submitted = array.submit();
     submitted.with_context(|| format!("submitting {}", experiment.name))?;
-    slurm::wait(&is_ours, watch)
+    slurm::wait(&is_ours, true, watch)
 }

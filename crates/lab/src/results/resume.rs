@@ -128,11 +128,12 @@ fn difference(was: &Run, wanted: &Run) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use protocol::record::{Bed, SCHEMA};
 
-    fn run(seed: u64) -> Run {
+    /// The header of some run.
+    pub(crate) fn run(seed: u64) -> Run {
         Run {
             schema: SCHEMA,
             experiment: "e".into(),

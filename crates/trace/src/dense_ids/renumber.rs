@@ -34,13 +34,22 @@ pub struct Renumber {
     next: u32,
 }
 
+/// Whether there is memory for so many ids.
+fn has_room(ids: u64) -> bool {
+    let mut room = Vec::<u32>::new();
+    let reserved = room.try_reserve_exact(ids as usize);
+    // A compiler may leave out an allocation that nobody looks at, and take it for done.
+    std::hint::black_box(&mut room);
+    reserved.is_ok()
+}
+
 impl Renumber {
     /// `requests` is the number of keys to come, exact or guessed. Keys below it get an array of 4 bytes each,
     /// as far as there is memory.
     pub fn new(requests: u64) -> Renumber {
         let mut limit = requests.clamp(1 << 12, 1 << 30);
         // An array without the memory would be an abort, and the table takes the keys as well.
-        while limit > 1 << 12 && Vec::<u32>::new().try_reserve_exact(limit as usize).is_err() {
+        while limit > 1 << 12 && !has_room(limit) {
             limit /= 2;
         }
         // The kernel zeroes pages when they are touched, so large keys alone cost no memory here.

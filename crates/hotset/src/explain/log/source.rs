@@ -6,6 +6,7 @@ use explain::klog::gather::{Found, Gatherer};
 use explain::klog::kills::KILLERS;
 use explain::klog::stamp::Civil;
 use names::shown;
+use progress::{Delayed, Unit};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -137,14 +138,20 @@ fn of_kmsg() -> io::Result<Found> {
 fn read(mut from: impl BufRead, last_s: f64) -> io::Result<Found> {
     let clock = |civil: &Civil| unix_s(civil, last_s);
     let mut gatherer = Gatherer::new(&clock);
+    let progress = Delayed::new("Reading the kernel's log", None, Unit::Of("lines"));
     let mut line = Vec::new();
-    loop {
+    for lines in 0.. {
+        // A clock is read each time.
+        if lines % 1000 == 0 {
+            progress.advance(lines);
+        }
         line.clear();
         if from.by_ref().take(LONGEST).read_until(b'\n', &mut line)? == 0 {
-            return Ok(gatherer.finish());
+            break;
         }
         gatherer.push(&String::from_utf8_lossy(&line));
     }
+    Ok(gatherer.finish())
 }
 
 fn now_s() -> f64 {

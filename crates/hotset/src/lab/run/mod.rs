@@ -40,9 +40,16 @@ pub fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
         quiet: args.guests.json && !std::io::stderr().is_terminal(),
         command: command(args, &lab::run::environment(), experiment.seed, jobs),
     };
-    announce(&experiment, &options, args);
+    // An element of a cluster's array makes a part of what was announced.
+    if args.only_repetition.is_none() {
+        announce(&experiment, &options, args);
+    }
     if args.dry_run {
-        runner::check(&experiment, &options).map_err(typed)?;
+        let checked = match args.on {
+            Some(_) => lab::cluster::check(&experiment, &options),
+            None => runner::check(&experiment, &options),
+        };
+        checked.map_err(typed)?;
         return planned(&experiment);
     }
     if args.on.is_some() {
@@ -60,6 +67,11 @@ pub fn run_experiment(args: &RunArgs) -> Result<ExitCode> {
             "stopped after {made} of {planned} trials because a guest failed; --keep-going runs the rest"
         ));
     }
+    // Promises are of all repetitions.
+    let well = match args.only_repetition {
+        Some(_) => summary.all_ok(),
+        None => well,
+    };
     Ok(ExitCode::from(u8::from(!well)))
 }
 

@@ -1,6 +1,6 @@
-//! One run of a campaign at a time.
+//! One run in a folder at a time.
+use crate::refused;
 use anyhow::{anyhow, Result};
-use cluster::refused;
 use names::{io_error, shown};
 use rustix::fs::{flock, FlockOperation};
 use rustix::io::Errno;
@@ -9,13 +9,13 @@ use std::io;
 use std::path::Path;
 
 /// The file that a run has locked.
-pub(super) const NAME: &str = "lock";
+pub const NAME: &str = "lock";
 
-/// Locks a campaign's folder until the file is closed.
+/// Locks a folder until the file is closed.
 ///
 /// # Errors
 /// Another run has it, or the file cannot be made.
-pub(super) fn take(folder: &Path) -> Result<File> {
+pub fn take(folder: &Path) -> Result<File> {
     let path = folder.join(NAME);
     let wrong = |error: io::Error| anyhow!("{}: cannot lock: {}", shown(&path), io_error(&error));
     let options = File::options().create(true).append(true).open(&path);
