@@ -28,6 +28,8 @@ pub struct Taker {
     /// When the growth began, and when the peak was. Seconds since 1970.
     pub since_s: f64,
     pub peak_s: f64,
+    /// When most of the growth, [`MOST`], was over. Seconds since 1970.
+    pub grown_s: f64,
 }
 
 /// A program, or a part of the kernel.
@@ -66,6 +68,14 @@ impl Taker {
         self.has.saturating_sub(self.had)
     }
 
+    /// Whether the machine had lived with the growth before an episode began: for as long as it took, and 15 seconds at
+    /// least. A leak that goes on for hours is most of the way there a few minutes before; a program that took its memory
+    /// and stays as it is has not brought the shortage about.
+    #[must_use]
+    pub fn is_lived_with(&self, episode: &Episode) -> bool {
+        episode.begin_s - self.grown_s > (self.grown_s - self.since_s).max(LIVED_S)
+    }
+
     /// Bytes a second.
     #[must_use]
     pub fn rate(&self) -> f64 {
@@ -80,6 +90,11 @@ impl Growth {
         self.calm_left.saturating_sub(self.worst_left)
     }
 }
+
+/// What grows by little more has grown.
+const MOST: f64 = 0.95;
+/// A machine that lives with a growth for so long does not freeze by it. Seconds.
+const LIVED_S: f64 = 15.0;
 
 /// Share of memory by which what is left may differ in a calm machine.
 const SLACK: f64 = 0.03;
@@ -247,11 +262,44 @@ fn taker(who: Who, series: &[(f64, u64)], calm_s: f64, there: bool) -> Option<Ta
     let begun = had + has.saturating_sub(had) / 10;
     let since = after.clone().find(|(_, bytes)| *bytes > begun);
     let since_s = since.map_or(calm_s, |(at_s, _)| *at_s).min(peak_s);
+    let most = had + (has.saturating_sub(had) as f64 * MOST) as u64;
+    let grown = after.clone().find(|(_, bytes)| *bytes >= most);
+    let grown_s = grown.map_or(peak_s, |(at_s, _)| *at_s);
     Some(Taker {
         who,
         had,
         has,
         since_s,
         peak_s,
+        grown_s,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Grows from second 2 for `seconds`, then stays; the episode begins in second 100.
+    fn lived_with(seconds: u64) -> bool {
+        let value = |at: u64| at.saturating_sub(2).min(seconds) << 20;
+        let series: Series = (0..140).map(|at| (at as f64, value(at))).collect();
+        let taker = taker(Who::Slab, &series, 0.0, false).unwrap();
+        assert_eq!(taker.grew(), seconds << 20);
+        let episode = Episode {
+            begin_s: 100.0,
+            end_s: 140.0,
+            ..Episode::default()
+        };
+        taker.is_lived_with(&episode)
+    }
+
+    #[test]
+    fn what_grew_long_before_has_not_brought_the_shortage_about() {
+        assert!(lived_with(10));
+        assert!(lived_with(40));
+        // As long as it took, the machine did not live with it.
+        assert!(!lived_with(60));
+        assert!(!lived_with(97), "up to the episode");
+        assert!(!lived_with(120), "and through it");
+    }
 }

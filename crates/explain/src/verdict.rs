@@ -92,7 +92,8 @@ pub fn judge(records: &[Record], points: &[Point], episode: &Episode, growth: &G
     let waited = waiting.first().cloned();
     let matters = |taker: &&Taker| {
         let grew = taker.grew() as f64;
-        grew >= MATTERS * in_it.total && grew >= EXPLAINS * growth.taken() as f64
+        let enough = grew >= MATTERS * in_it.total && grew >= EXPLAINS * growth.taken() as f64;
+        enough && !taker.is_lived_with(episode)
     };
     let culprit = growth.takers.iter().find(matters);
     let limited = waiting.iter().find(|one| one.limit > 0);

@@ -9,6 +9,7 @@ mod script;
 
 use crate::experiment::Experiment;
 use crate::host::stop::Stop;
+use crate::inputs::recorded::Recorded;
 use crate::results::{resume, Results};
 use crate::run::{obtain, preflight, Options, Summary};
 use anyhow::{bail, Context, Result};
@@ -71,6 +72,7 @@ pub fn run(experiment: &Experiment, options: &Options, job: &Job<'_>) -> Result<
     // Into the cache, which hosts share on most clusters: two of them would build the same kernel at once.
     obtain(experiment, options)?;
     let parts = Parts::begin(experiment, options)?;
+    Recorded::of(experiment)?.keep(&options.out)?;
     let signals = Stop::on_signals()?;
     let planned = experiment.arms.len() * experiment.repetitions as usize;
     let progress = Delayed::new(

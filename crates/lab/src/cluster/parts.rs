@@ -3,7 +3,7 @@ use super::asked::{nothing, Asked};
 use crate::experiment::Experiment;
 use crate::results::{self, resume, Results};
 use crate::run::Options;
-use anyhow::{Context, Result};
+use anyhow::{ensure, Context, Result};
 use names::shown;
 use protocol::record::Run;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub struct Parts<'a> {
 }
 
 /// What moves from a part to the run. Trials come last: one that is there has all its files.
-const FOLDERS: [&str; 4] = ["recorded", "console", "traces", "trials"];
+const FOLDERS: [&str; 3] = ["console", "traces", "trials"];
 
 impl<'a> Parts<'a> {
     /// The parts of a new run, or of one that is continued.
@@ -150,6 +150,23 @@ impl<'a> Parts<'a> {
         Ok(Some(run))
     }
 
+    /// Checks that a part accessed the recorded traces that the run's folder has.
+    fn same_recorded(&self, part: &Path) -> Result<()> {
+        for name in names_in(&part.join("recorded"))? {
+            let read = |dir: &Path| {
+                let path = dir.join("recorded").join(&name);
+                fs::read(&path).with_context(|| shown(&path).to_string())
+            };
+            ensure!(
+                read(part)? == read(&self.options.out)?,
+                "{}: its recorded trace {name} is not the run's; without this folder, the same command with --resume \
+                 makes the repetition anew",
+                shown(part)
+            );
+        }
+        Ok(())
+    }
+
     /// Moves what a part has. Trials that the run has of this repetition are of an earlier attempt, on another host.
     fn take(&self, repetition: u32) -> Result<()> {
         let part = self.part(repetition);
@@ -166,6 +183,7 @@ impl<'a> Parts<'a> {
                 _ => {}
             }
         }
+        self.same_recorded(&part)?;
         for folder in FOLDERS {
             let to = self.options.out.join(folder);
             for name in names_in(&part.join(folder))? {
