@@ -119,6 +119,14 @@ pub const RULES: &[(&str, Run)] = &[
         Run::Elsewhere("tests/trial: it changes the machine"),
     ),
     ("hotset kernel", Run::NoSource),
+    (
+        "hotset lab run three-workers --on slurm",
+        Run::Elsewhere("tests/engines: it needs Slurm"),
+    ),
+    (
+        "hotset lab run three-workers --repetitions 20 --on slurm",
+        Run::Elsewhere("tests/engines: it needs Slurm"),
+    ),
     ("hotset lab run", Run::CheckOnly),
     (
         "hotset lab league --challengers mine.toml",

@@ -90,8 +90,8 @@ fn announce(experiment: &Experiment, options: &Options, args: &RunArgs) {
         }
         // How many hosts there are, the scheduler knows.
         Some(_) => note(format!(
-            "{what} on {}; results in {out}",
-            counted(experiment.repetitions as usize, "host")
+            "{what} in {} of Slurm's; results in {out}",
+            counted(experiment.repetitions as usize, "task")
         )),
     }
     for found in &experiment.notes {
