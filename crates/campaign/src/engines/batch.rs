@@ -62,8 +62,8 @@ pub trait Engine {
         Ok(())
     }
 
-    /// Submits the batches and waits until none of them is left. `bundle` is what [`Engine::bundle`] said, or 0 where
-    /// each task has an element of its own. `watch` is called about every second.
+    /// Submits the batches and waits until none of them is left. `bundle`: predicted seconds up to which
+    /// tasks share an element, at most what [`Engine::bundle`] said. `watch` is called about every second.
     ///
     /// # Errors
     /// The engine does not take the batches, or does not answer.

@@ -168,11 +168,7 @@ fn a_killed_run_loses_nothing() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let done = || fs::read_dir(dir.join("out/tasks")).map_or(0, Iterator::count);
-    let begun = Instant::now();
-    while done() < 3 && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    within_a_minute(&|| finished(dir).len() >= 3);
     run.kill().unwrap();
     run.wait().unwrap();
     gone_within_seconds(dir);
@@ -186,9 +182,17 @@ fn a_killed_run_loses_nothing() {
     assert!(bytes(dir, "whole") == bytes(dir, "out"));
 }
 
-/// The tasks with a result, and when each was written.
+fn within_a_minute(met: &dyn Fn() -> bool) {
+    let begun = Instant::now();
+    while !met() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The tasks with a result, and when each was written. Unfinished files do not count.
 fn finished(dir: &Path) -> BTreeMap<OsString, SystemTime> {
-    let files = fs::read_dir(dir.join("out/tasks")).unwrap();
+    let files = fs::read_dir(dir.join("out/tasks")).into_iter().flatten();
     let files = files.map(|file| file.unwrap());
     files
         .filter(|file| file.path().extension() == Some("parquet".as_ref()))
@@ -231,10 +235,7 @@ fn a_folder_has_one_run_at_a_time_whose_tasks_end_with_it() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
-    while !works(dir) && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    within_a_minute(&|| works(dir));
     let second = campaign(dir, "run c.toml -o out");
     let said = crate::bed::text(&second.stderr);
     run.kill().unwrap();
