@@ -161,7 +161,7 @@ class Trace:
         header
             For csv: the first line names the columns (True).
         delimiter
-            For csv: one character. None guesses it.
+            For csv: one character, or "tab". None guesses it.
         progress
             Called with the bytes of the file read and its length, ten times a second; a length of 0 is not known.
 
