@@ -19,6 +19,7 @@ pub mod growth;
 pub mod klog;
 pub mod points;
 pub mod remedies;
+mod reread;
 pub mod verdict;
 pub mod words;
 

@@ -1,4 +1,5 @@
 //! What changed from each record to the next.
+use crate::reread;
 use flight::Record;
 
 /// The figures of one record, and its rates since the record before.
@@ -10,7 +11,8 @@ pub struct Point {
     pub dt_s: f64,
     pub memory: Memory,
     pub rates: Rates,
-    /// Share of the time, 0 to 1, in which some task, or every task, waited for memory.
+    /// Share of the time, 0 to 1, in which some task, or every task, waited for memory, or for a disk to give back what
+    /// reclaim had taken.
     pub some: f64,
     pub full: f64,
     /// Processes that the kernel killed for want of memory, or hotsetd.
@@ -77,6 +79,7 @@ pub fn of(records: &[Record], page_size: u64) -> Vec<Point> {
         points.push(point(record, same_boot, page_size));
         before = Some(record);
     }
+    reread::add(records, &mut points, page_size);
     points
 }
 

@@ -6,6 +6,7 @@ use explain::verdict::Kind;
 use explain::words::headline;
 use explain::{episode, points, Story};
 use flight::Group;
+use kernfs::samples::{Pressure, PressureLine};
 use machine::{Machine, GIB, MIB};
 
 fn name(story: &Story) -> &str {
@@ -43,6 +44,64 @@ fn a_program_that_takes_all_memory() {
     let headline = headline(&story);
     assert!(headline.starts_with("leaky (200) took "), "{headline}");
     assert!(headline.ends_with("and a process was killed"), "{headline}");
+}
+
+/// So many seconds, with a share of the time in which every task waits for the disk. Every other record is whole.
+fn reading(machine: &mut Machine, seconds: u64, full: f64) {
+    for _ in 0..seconds / 2 {
+        let before = machine.records.iter().rev();
+        let mut io = before.filter_map(|record| record.sample.psi.get("io"));
+        let total = io.next().map_or(0, |io| io.full.unwrap().total);
+        machine.calm(2);
+        let line = Some(PressureLine {
+            total: total + (full * 2e6) as u64,
+            ..PressureLine::default()
+        });
+        let pressure = Pressure {
+            some: line,
+            full: line,
+        };
+        let record = machine.records.last_mut().unwrap();
+        record.sample.psi.insert("io".into(), pressure);
+    }
+}
+
+/// On MGLRU, pages that programs read with read(2) come back without pressure of memory.
+#[test]
+fn reading_again_what_was_evicted_is_waiting_for_memory() {
+    let reread = |again: u64| {
+        let mut machine = Machine::new(8 * GIB, 0);
+        machine.process(100, "database", 6 * GIB);
+        reading(&mut machine, 60, 0.0);
+        for _ in 0..10 {
+            machine.counter("pgpgin", 200 << 10);
+            machine.counter("workingset_refault_file", again);
+            reading(&mut machine, 2, 0.9);
+        }
+        reading(&mut machine, 10, 0.0);
+        machine
+    };
+    // 200 MiB are 51,200 pages.
+    let story = reread(51_200).story();
+    assert_eq!(story.verdict.kind, Kind::CacheThrash);
+    assert!(
+        (story.episode.lost_s - 18.0).abs() < 1.0,
+        "{:?}",
+        story.episode
+    );
+    // Nothing of it had been in memory: a disk is slow, and memory has no part in it.
+    let points = points::of(&reread(0).records, 4096);
+    assert_eq!(episode::find(&points), []);
+    // What comes from swap is not read by the page cache.
+    let mut machine = reread(5_120);
+    for record in &mut machine.records {
+        let read = record.sample.vmstat.get("pgpgin").copied().unwrap_or(0);
+        record
+            .sample
+            .vmstat
+            .insert("pswpin".into(), read / 4 * 9 / 10);
+    }
+    assert!(machine.story().episode.lost_s > 17.0);
 }
 
 #[test]

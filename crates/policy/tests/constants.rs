@@ -16,13 +16,13 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Each constant that is a number or numbers: file and name, with the value; `None` where it is no plain number.
 fn constants() -> BTreeMap<(String, String), Option<String>> {
     let mut files = Vec::new();
-    // The model of what would have helped decides by numbers, too.
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // What names a culprit, and the model of what would have helped, decide by numbers, too.
     for folder in ["src", "../explain/src/remedies"] {
-        sources(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
-            &mut files,
-        );
+        sources(&here.join(folder), &mut files);
     }
+    let judges = ["episode.rs", "growth.rs", "verdict.rs"];
+    files.extend(judges.map(|file| here.join("../explain/src").join(file)));
     let mut found = BTreeMap::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -15,13 +15,14 @@ pub const KEPT: usize = 64;
 
 /// Counters of /proc/vmstat that tell what reclaim did, by the beginnings of their names. Those that are 0 are left
 /// out: they say nothing, and a slot is small.
-const VMSTAT: [&str; 12] = [
+const VMSTAT: [&str; 13] = [
     "allocstall",
     "compact_fail",
     "compact_stall",
     "compact_success",
     "oom_kill",
     "pgmajfault",
+    "pgpgin",
     "pgscan_",
     "pgsteal_",
     "pswp",
