@@ -22,6 +22,8 @@ pub struct Episode {
     /// Seconds in which every task waited for memory, and in which some task did.
     pub lost_s: f64,
     pub some_s: f64,
+    /// Of `lost_s`, what only the disks' pressure shows. A large file that is read twice looks like this, too.
+    pub disk_s: f64,
     pub kills: u64,
 }
 
@@ -46,6 +48,7 @@ pub fn find(points: &[Point]) -> Vec<Episode> {
             end_s: point.unix_s,
             lost_s: point.full * point.dt_s,
             some_s: point.some * point.dt_s,
+            disk_s: point.disk * point.dt_s,
             kills: point.kills,
         };
         match found.last_mut() {
@@ -53,6 +56,7 @@ pub fn find(points: &[Point]) -> Vec<Episode> {
                 last.end_s = one.end_s;
                 last.lost_s += one.lost_s;
                 last.some_s += one.some_s;
+                last.disk_s += one.disk_s;
                 last.kills += one.kills;
             }
             _ => found.push(one),
@@ -70,12 +74,12 @@ pub fn counts(point: &Point) -> bool {
     point.full >= FULL || point.some >= SOME || point.kills > 0
 }
 
-/// The episode that a person asks for: the one at this time or nearest to it, or else the last that lost a second or a
-/// process, or else the last.
+/// The episode that a person asks for: the one at this time or nearest to it, or else the last that lost a process, or a
+/// second by the pressure of memory, or else the last.
 #[must_use]
 pub fn choose(found: &[Episode], at_s: Option<f64>) -> Option<&Episode> {
     let Some(at_s) = at_s else {
-        let heavy = |one: &&Episode| one.kills > 0 || one.lost_s >= 1.0;
+        let heavy = |one: &&Episode| one.kills > 0 || one.lost_s - one.disk_s >= 1.0;
         return found.iter().rev().find(heavy).or(found.last());
     };
     let away = |one: &Episode| (one.begin_s - at_s).max(at_s - one.end_s).max(0.0);
@@ -118,5 +122,10 @@ mod tests {
         assert_eq!(choose(&found, Some(105.0)), Some(&found[0]));
         assert_eq!(choose(&found, Some(190.0)), Some(&found[1]));
         assert_eq!(choose(&[], None), None);
+        // What only disks show is not what a person asks for.
+        (points[299].full, points[299].disk) = (1.0, 1.0);
+        let found = find(&points);
+        assert_eq!(found.len(), 4);
+        assert_eq!(choose(&found, None), Some(&found[2]));
     }
 }

@@ -15,6 +15,8 @@ pub struct Point {
     /// reclaim had taken.
     pub some: f64,
     pub full: f64,
+    /// The part of `full` that only the pressure of io shows.
+    pub disk: f64,
     /// Processes that the kernel killed for want of memory, or hotsetd.
     pub kills: u64,
     /// Those of hotsetd.
@@ -141,6 +143,7 @@ fn point(record: &Record, before: Option<&Record>, page_size: u64) -> Point {
         },
         some: waited(false),
         full: waited(true),
+        disk: 0.0,
         kills: grown("oom_kill") as u64 + kills_by_us,
         kills_by_us,
     }

@@ -23,7 +23,8 @@ pub(crate) fn add(records: &[Record], points: &mut [Point], page_size: u64) {
             let (some, full) = (stretch.waited(false), stretch.waited(true));
             for point in &mut points[since + 1..=at] {
                 point.some = point.some.max(share * some);
-                point.full = point.full.max(share * full);
+                point.disk = (share * full - point.full).max(0.0);
+                point.full += point.disk;
             }
         }
         since = Some(at);
