@@ -75,13 +75,15 @@ impl Memory {
 pub fn of(records: &[Record], page_size: u64) -> Vec<Point> {
     let mut points = Vec::with_capacity(records.len());
     let mut before: Option<&Record> = None;
-    for record in records {
-        let same_boot =
-            before.filter(|before| before.boot == record.boot && before.sample.t < record.sample.t);
-        points.push(point(record, same_boot, page_size));
+    for (record, (some, full)) in records.iter().zip(reread::waits(records, page_size)) {
+        let same_boot = before.filter(|before| reread::follows(before, record));
+        let mut point = point(record, same_boot, page_size);
+        point.some = point.some.max(some);
+        point.disk = (full - point.full).max(0.0);
+        point.full += point.disk;
+        points.push(point);
         before = Some(record);
     }
-    reread::add(records, &mut points, page_size);
     points
 }
 

@@ -1,34 +1,34 @@
 //! Waits for the disk that are waits for memory: what is read had been in memory before.
-use crate::points::Point;
 use flight::Record;
 
-/// Raises `some` and `full` of the points to the pressure of io, times the share of what was read that had been evicted.
+/// The shares of the time, 0 to 1, in which some task, and every task, waited for what had been evicted to be read again: the
+/// pressure of io until each record, times the share of what was read that had been in memory.
 ///
 /// The kernel counts a wait for an evicted page as one for memory only if the page had been used more than once
-/// (PG_workingset, mm/workingset.c), and reads by read(2) are no such use on MGLRU. `points` are those of `records`.
-/// `page_size`: bytes.
-pub(crate) fn add(records: &[Record], points: &mut [Point], page_size: u64) {
+/// (PG_workingset, mm/workingset.c), and reads by read(2) are no such use on MGLRU. `page_size`: bytes.
+pub(crate) fn waits(records: &[Record], page_size: u64) -> Vec<(f64, f64)> {
+    let mut waits = vec![(0.0, 0.0); records.len()];
     let mut since: Option<usize> = None;
     for (at, record) in records.iter().enumerate() {
-        if points[at].dt_s == 0.0 {
-            since = None;
-        }
         // Only whole records have the pressure of io.
         if !record.sample.psi.contains_key("io") {
             continue;
         }
-        if let Some(since) = since {
+        let begin = since.filter(|&since| follows(&records[since], record));
+        if let Some(since) = begin {
             let stretch = Stretch(&records[since], record);
             let share = stretch.evicted_before(page_size);
-            let (some, full) = (stretch.waited(false), stretch.waited(true));
-            for point in &mut points[since + 1..=at] {
-                point.some = point.some.max(share * some);
-                point.disk = (share * full - point.full).max(0.0);
-                point.full += point.disk;
-            }
+            waits[since + 1..=at]
+                .fill((share * stretch.waited(false), share * stretch.waited(true)));
         }
         since = Some(at);
     }
+    waits
+}
+
+/// Whether a record is a later one of the same boot.
+pub(crate) fn follows(before: &Record, record: &Record) -> bool {
+    before.boot == record.boot && before.sample.t < record.sample.t
 }
 
 /// The time between two records.
