@@ -10,7 +10,7 @@ pub(crate) fn waits(records: &[Record], page_size: u64) -> Vec<(f64, f64)> {
     let mut waits = vec![(0.0, 0.0); records.len()];
     let mut since: Option<usize> = None;
     for (at, record) in records.iter().enumerate() {
-        // Only whole records have the pressure of io.
+        // A recording may lack it, and some of its records may.
         if !record.sample.psi.contains_key("io") {
             continue;
         }

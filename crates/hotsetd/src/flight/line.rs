@@ -189,11 +189,11 @@ impl Line {
         }
     }
 
-    /// A quick sample has the pressure of memory alone.
+    /// A quick sample has no pressure of the CPU.
     fn pressure(&mut self, sample: &Sample, whole: bool) {
         let psi = &sample.psi;
         let all = [("memory", &psi.memory), ("io", &psi.io), ("cpu", &psi.cpu)];
-        let shown = if whole { 3 } else { 1 };
+        let shown = if whole { 3 } else { 2 };
         let before = self.length;
         let mut comma = "";
         let mut done = self.write_str(",\"psi\":{");

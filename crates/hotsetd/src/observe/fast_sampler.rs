@@ -14,8 +14,9 @@ pub struct FastSampler {
     page_kib: u64,
 }
 
+/// The pressure of io is for the flight recorder: who reads again what was evicted waits for memory.
 fn sources() -> Sources {
-    Sources::VMSTAT | Sources::ZONEINFO | Sources::MEMINFO | Sources::PSI_MEMORY
+    Sources::VMSTAT | Sources::ZONEINFO | Sources::MEMINFO | Sources::PSI_MEMORY | Sources::PSI_IO
 }
 
 impl FastSampler {
