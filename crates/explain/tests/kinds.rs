@@ -46,7 +46,7 @@ fn a_program_that_takes_all_memory() {
     assert!(headline.ends_with("and a process was killed"), "{headline}");
 }
 
-/// So many seconds, with a share of the time in which every task waits for the disk. Every other record is whole.
+/// So many seconds, with a share of the time in which every task waits for the disk. Every other record says so.
 fn reading(machine: &mut Machine, seconds: u64, full: f64) {
     for _ in 0..seconds / 2 {
         let before = machine.records.iter().rev();
