@@ -13,7 +13,8 @@ pub struct Machine {
     pub memory_mb: u64,
     /// Sizes of the memory nodes, which sum to `memory_mb`; empty for one node. QEMU only.
     pub numa: Vec<Size>,
-    /// Whether the guest's clock counts instructions, a nanosecond each. QEMU with one CPU only.
+    /// Whether the guest's clock counts instructions, a nanosecond each. QEMU only. Several CPUs take turns, and the
+    /// clock counts the instructions of all.
     pub icount: bool,
     pub cpus: u32,
     /// Size of the zram swap device; 0 for a guest without swap.

@@ -86,8 +86,8 @@ fn counted_instructions(machine: &Machine) -> Checked {
     if !machine.icount {
         return Ok(());
     }
-    if machine.bed != Kind::Qemu || machine.cpus != 1 {
-        let message = "`icount` needs bed = \"qemu\" and cpus = 1";
+    if machine.bed != Kind::Qemu {
+        let message = "`icount` needs bed = \"qemu\"";
         return invalid(at!["machine", "icount"], message);
     }
     if machine.scratch_mb > 0 {
