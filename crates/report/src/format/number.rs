@@ -105,7 +105,7 @@ pub fn times(x: f64) -> String {
 
 /// The ratio of a promise. Close to 1 it has four places, since its bound can be a thousandth away.
 pub fn times_promised(x: f64) -> String {
-    if (x - 1.0).abs() >= 0.01 {
+    if (x - 1.0).abs() >= 0.1 {
         return times(x);
     }
     bound_times(x)
@@ -177,6 +177,8 @@ mod tests {
         assert_eq!(times_promised(1.001), "1.001×");
         assert_eq!(times_promised(1.0), "1×");
         assert_eq!(times_promised(0.988), "0.988×");
+        assert_eq!(times_promised(1.01126), "1.0113×");
+        assert_eq!(times_promised(2.82), "2.82×");
     }
 
     #[test]
