@@ -105,7 +105,7 @@ pub fn times(x: f64) -> String {
 
 /// The ratio of a promise. Close to 1 it has four places, since its bound can be a thousandth away.
 pub fn times_promised(x: f64) -> String {
-    if (x - 1.0).abs() >= 0.1 {
+    if (x - 1.0).abs() >= 0.05 {
         return times(x);
     }
     bound_times(x)
