@@ -70,6 +70,7 @@ const CASES: &[Case] = &[
     case!("repetitions = 3" => "repetitions = 0", at "repetitions = 0", "repetitions", "expected 1 to 1000"),
     case!("memory_mb = 200" => "memory_mb = 8", at "memory_mb = 8", "machine.memory_mb", "expected 32 to 65536, not 8"),
     case!("cpus = 1" => "cpus = 0", at "cpus", "machine.cpus", "expected 1 to 64"),
+    case!("cpus = 1" => "cpus = 1\nicount = true", at "icount", "machine.icount", "needs bed = \"qemu\""),
     case!("sample_ms = 200" => "sample_ms = 60000\nsilent_s = 100", at "silent_s", "machine.silent_s", "twice `sample_ms`"),
     case!("count = 2" => "count = 0", at "count", "workers.hog.count", "expected 1 to 1000"),
     case!("period_ms = 100" => "period_ms = 0", at "period_ms", "workers.probe.does.probe.period_ms", "at least 1"),

@@ -103,12 +103,14 @@ pub fn times(x: f64) -> String {
     format!("{}×", plain(x))
 }
 
-/// The ratio of a promise. Close to 1 it has four places, since its bound can be a thousandth away.
-pub fn times_promised(x: f64) -> String {
-    if (x - 1.0).abs() >= 0.05 {
-        return times(x);
+/// The ratio of a promise, with as many places as tell it from its bounds: up to four.
+pub fn times_promised(x: f64, bounds: &[f64]) -> String {
+    // Where three digits do not tell them apart, four places may.
+    let close = |&bound: &f64| (x - bound).abs() < 0.005 * bound.abs();
+    match bounds.iter().any(close) {
+        true => bound_times(x),
+        false => times(x),
     }
-    bound_times(x)
 }
 
 /// The bound of a ratio, to four places and without their zeros: `0.25×`.
@@ -173,12 +175,13 @@ mod tests {
         assert_eq!(range(0.9, 0.98, "%"), "90–98");
         assert_eq!(range(-1.5, 2.0, ""), "−1.50 to 2");
         assert_eq!(times(1.983), "1.98×");
-        assert_eq!(times_promised(1.0006), "1.0006×");
-        assert_eq!(times_promised(1.001), "1.001×");
-        assert_eq!(times_promised(1.0), "1×");
-        assert_eq!(times_promised(0.988), "0.988×");
-        assert_eq!(times_promised(1.01126), "1.0113×");
-        assert_eq!(times_promised(2.82), "2.82×");
+        assert_eq!(times_promised(1.0006, &[1.001]), "1.0006×");
+        assert_eq!(times_promised(1.001, &[1.001]), "1.001×");
+        assert_eq!(times_promised(1.0, &[1.001]), "1×");
+        assert_eq!(times_promised(0.988, &[1.001]), "0.988×");
+        assert_eq!(times_promised(1.01126, &[1.01]), "1.0113×");
+        assert_eq!(times_promised(2.0049, &[0.5, 2.0]), "2.0049×");
+        assert_eq!(times_promised(2.82, &[2.0]), "2.82×");
     }
 
     #[test]

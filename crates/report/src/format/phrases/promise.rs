@@ -44,7 +44,15 @@ pub fn measured(p: &PromiseResult) -> String {
 
 fn in_unit(x: f64, p: &PromiseResult) -> String {
     match p.relative_to {
-        Some(_) => number::times_promised(x),
+        Some(_) => {
+            let bounds: Vec<f64> = p
+                .bound
+                .at_least
+                .into_iter()
+                .chain(p.bound.at_most)
+                .collect();
+            number::times_promised(x, &bounds)
+        }
         None => number::value(x, &p.unit),
     }
 }
