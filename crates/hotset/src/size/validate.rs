@@ -78,6 +78,13 @@ pub fn run(folder: &Path, json: bool) -> Result<()> {
         guests.extend(guest(folder, trial)?);
     }
     let rows = rows(&guests);
+    if rows.is_empty() && guests.len() > 1 {
+        bail!(
+            "{}: in no guest did enough pages come back after they had left: its files fit in memory, or its work is \
+             too short",
+            shown(folder)
+        );
+    }
     if rows.is_empty() {
         bail!(
             "{}: no two guests of one sweep have a trace of their page cache: give the experiment \
