@@ -33,9 +33,10 @@ const LEAST: usize = 70;
 const STRETCHES: usize = 10;
 /// Student's t of 6 degrees of freedom at 95%: what the differences of ten leave, 2 / (26 / 81).
 const T: f64 = 1.943;
-/// The kernel does not evict strictly by age: an error of this share, beside that of the stretches. With it nine of
-/// ten estimates of the first workloads lie inside (docs/design/constants.md).
+/// The kernel does not evict strictly by age: an error of this share, or of this share of the memory that is added,
+/// beside that of the stretches (docs/design/constants.md).
 const KERNEL: f64 = 0.15;
+const KERNEL_MEMORY: f64 = 0.1;
 /// Of so many pages none would come back: then up to 3 in so many would, with 95% confidence (J. Hanley and A.
 /// Lippman-Hand, If nothing goes wrong, is everything all right?, JAMA 249, 1983).
 const OF_NONE: f64 = 3.0;
@@ -93,18 +94,26 @@ fn estimate(late: &[Miss], more: u64, unknown: f64) -> Estimate {
         .sum();
     let count = stretches.len() as f64;
     let error = T * (steps / 2.0 / (count - 1.0) / count).sqrt();
+    let relative = match seen > 0.0 {
+        true => error / seen,
+        false => 0.0,
+    };
     // The two errors have nothing to do with each other. As a factor: a share cannot be below nothing.
     let apart = match seen > 0.0 {
-        true => 1.0 + (error / seen).hypot(KERNEL),
+        true => 1.0 + relative.hypot(KERNEL),
         false => 1.0,
     };
+    // Where the curve is steep, the memory's error is the larger one.
+    let share_as_if = |factor: f64| share_that_comes(late, (more as f64 * factor) as u64);
+    let lowest = (seen / apart).min(share_as_if(1.0 + KERNEL_MEMORY) / (1.0 + relative));
+    let highest = (seen * apart).max(share_as_if(1.0 - KERNEL_MEMORY) * (1.0 + relative));
     let whole = |seen: f64| unknown + (1.0 - unknown) * seen;
     Estimate {
         more,
         share: whole(seen),
         // Those that were not seen to leave may all have stayed.
-        low: (1.0 - unknown) * seen / apart,
-        high: whole((seen * apart).max(OF_NONE / late.len() as f64)).min(1.0),
+        low: (1.0 - unknown) * lowest,
+        high: whole(highest.max(OF_NONE / late.len() as f64)).min(1.0),
     }
 }
 
