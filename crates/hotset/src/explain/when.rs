@@ -4,28 +4,22 @@ use jiff::{Timestamp, Zoned};
 
 /// Seconds since 1970 of `14:03`, `14:03:20` (the last such time), or a date with a time, of this machine's time zone.
 pub fn parse(text: &str) -> Option<f64> {
-    let now = Zoned::now();
-    let text = text.trim();
-    if let Ok(time) = text.parse::<Time>() {
-        let today = now
-            .date()
-            .to_datetime(time)
-            .to_zoned(now.time_zone().clone())
-            .ok()?;
-        let at = match today > now {
-            true => today
-                .yesterday()
-                .ok()?
-                .date()
-                .to_datetime(time)
-                .to_zoned(now.time_zone().clone())
-                .ok()?,
-            false => today,
-        };
-        return Some(seconds(at.timestamp()));
+    parse_at(text.trim(), &Zoned::now())
+}
+
+fn parse_at(text: &str, now: &Zoned) -> Option<f64> {
+    let zone = now.time_zone();
+    // First: jiff takes a date with a time for a time, too.
+    if let Ok(at) = text.parse::<DateTime>() {
+        return Some(seconds(at.to_zoned(zone.clone()).ok()?.timestamp()));
     }
-    let at = text.parse::<DateTime>().ok()?;
-    let at = at.to_zoned(now.time_zone().clone()).ok()?;
+    let time = text.parse::<Time>().ok()?;
+    let on = |date: jiff::civil::Date| date.to_datetime(time).to_zoned(zone.clone()).ok();
+    let today = on(now.date())?;
+    let at = match today > *now {
+        true => on(now.date().yesterday().ok()?)?,
+        false => today,
+    };
     Some(seconds(at.timestamp()))
 }
 
@@ -47,4 +41,26 @@ fn format(unix_s: f64, format: &str) -> String {
     let at = Timestamp::from_millisecond((unix_s * 1e3) as i64).unwrap_or_default();
     let zone = jiff::tz::TimeZone::system();
     at.to_zoned(zone).strftime(format).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_heeded_at_each_time_of_the_day() {
+        for hour in [10, 20] {
+            let now = jiff::civil::date(2026, 11, 28).at(hour, 0, 0, 0);
+            let now = now.to_zoned(jiff::tz::TimeZone::UTC).unwrap();
+            let of = |text: &str| parse_at(text, &now).map(date_of);
+            assert_eq!(of("2026-11-27 15:00").unwrap(), "2026-11-27T15:00:00Z");
+            let day = if hour > 15 { 28 } else { 27 };
+            assert_eq!(of("15:00").unwrap(), format!("2026-11-{day}T15:00:00Z"));
+            assert_eq!(of("yesterday"), None);
+        }
+    }
+
+    fn date_of(unix_s: f64) -> String {
+        Timestamp::from_second(unix_s as i64).unwrap().to_string()
+    }
 }
