@@ -99,10 +99,7 @@ fn estimate(late: &[Miss], more: u64, unknown: f64) -> Estimate {
         false => 0.0,
     };
     // The two errors have nothing to do with each other. As a factor: a share cannot be below nothing.
-    let apart = match seen > 0.0 {
-        true => 1.0 + relative.hypot(KERNEL),
-        false => 1.0,
-    };
+    let apart = 1.0 + relative.hypot(KERNEL);
     // Where the curve is steep, the memory's error is the larger one.
     let share_as_if = |factor: f64| share_that_comes(late, (more as f64 * factor) as u64);
     let lowest = (seen / apart).min(share_as_if(1.0 + KERNEL_MEMORY) / (1.0 + relative));
@@ -216,6 +213,34 @@ mod tests {
         distances.has_gaps();
         let gaps = of(&distances, 60_000.0, &[5000]).estimates[0];
         assert!(gaps.share < 1e-9 && gaps.high == half.high && gaps.low == half.low);
+    }
+
+    fn misses(distance: impl Fn(u32) -> u64) -> Vec<Miss> {
+        let miss = |number| Miss {
+            at_s: f64::from(number),
+            distance: distance(number),
+        };
+        (0..1000).map(miss).collect()
+    }
+
+    #[test]
+    fn at_a_cliff_a_tenth_of_the_added_memory_decides() {
+        let loop_of = misses(|_| 1000);
+        let (before, behind) = (estimate(&loop_of, 950, 0.0), estimate(&loop_of, 1050, 0.0));
+        assert!(before.share > 0.99 && before.low < 0.01, "{before:?}");
+        assert!(behind.share < 0.01 && behind.high > 0.99, "{behind:?}");
+        let far = estimate(&loop_of, 800, 0.0);
+        assert!(far.low > 0.8, "{far:?}");
+    }
+
+    #[test]
+    fn a_trend_is_no_error() {
+        // In each hundred a tenth more comes from far away.
+        let trend = misses(|number| u64::from(number % 100 < number / 100 * 10) * 5000);
+        let found = estimate(&trend, 1000, 0.0);
+        assert!((found.share - 0.45).abs() < 1e-9, "{found:?}");
+        // By their distance from the mean, these ends would be a factor of 2 apart.
+        assert!(found.high / found.low < 1.5, "{found:?}");
     }
 
     #[test]

@@ -78,7 +78,8 @@ pub fn run(folder: &Path, json: bool) -> Result<()> {
         guests.extend(guest(folder, trial)?);
     }
     let rows = rows(&guests);
-    if rows.is_empty() && guests.len() > 1 {
+    let comparable = |small: &Guest| larger(&guests, small).next().is_some();
+    if rows.is_empty() && guests.iter().any(comparable) {
         bail!(
             "{}: in no guest did enough pages come back after they had left: its files fit in memory, or its work is \
              too short",
@@ -110,15 +111,19 @@ pub fn run(folder: &Path, json: bool) -> Result<()> {
     }
 }
 
+/// The larger guests of the same sweep and repetition.
+fn larger<'a>(guests: &'a [Guest], small: &'a Guest) -> impl Iterator<Item = &'a Guest<'a>> {
+    guests.iter().filter(|other| {
+        other.sweep == small.sweep
+            && other.trial.repetition == small.trial.repetition
+            && other.trial.mem_total_kb > small.trial.mem_total_kb
+    })
+}
+
 fn rows(guests: &[Guest]) -> Vec<Row> {
     let mut rows = Vec::new();
     for small in guests {
-        let larger = guests.iter().filter(|other| {
-            other.sweep == small.sweep
-                && other.trial.repetition == small.trial.repetition
-                && other.trial.mem_total_kb > small.trial.mem_total_kb
-        });
-        for large in larger {
+        for large in larger(guests, small) {
             let more = (large.trial.mem_total_kb - small.trial.mem_total_kb) / 4;
             let curve = curve::of(&small.distances, small.seconds, &[more]);
             let Some(one) = curve.estimates.first() else {
