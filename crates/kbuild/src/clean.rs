@@ -114,7 +114,7 @@ pub fn remove(cache: &Cache, items: &[Item]) -> Result<()> {
 }
 
 fn lock_dirs(cache: &Cache) -> Vec<PathBuf> {
-    let mut dirs: Vec<PathBuf> = ["source", "debian", "work", "root"]
+    let mut dirs: Vec<PathBuf> = ["source", "debian", "work", "disk", "root"]
         .iter()
         .map(|folder| cache.root().join(folder))
         .collect();

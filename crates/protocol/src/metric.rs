@@ -27,7 +27,7 @@ pub const MEMINFO: [&str; 13] = [
     "Unevictable",
 ];
 
-const COUNTERS: [&str; 10] = [
+const COUNTERS: [&str; 11] = [
     "stall.alloc",
     "psi.memory.some_us",
     "psi.memory.full_us",
@@ -38,6 +38,7 @@ const COUNTERS: [&str; 10] = [
     "kswapd.cpu_ticks",
     "kswapd.run_ns",
     "daemon.cpu_us",
+    "zram.failed_writes",
 ];
 
 const VALUES: [&str; 7] = [
@@ -76,7 +77,7 @@ pub fn of_trace(trace: Trace) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-/// Every metric that each guest records, with several `nodes` of memory also those of each node. The fields
+/// Every metric that each guest records, and those of each of its `nodes` of memory. The fields
 /// of /proc/vmstat, `vmstat.NAME`, depend on the kernel and are not among them.
 pub fn of_guest(nodes: usize) -> Vec<(String, Recorded)> {
     let named = |names: &[&str], how| -> Vec<(String, Recorded)> {
@@ -86,7 +87,7 @@ pub fn of_guest(nodes: usize) -> Vec<(String, Recorded)> {
     all.extend(named(&VALUES, Recorded::Values));
     let fields = MEMINFO.iter().map(|field| format!("meminfo.{field}"));
     all.extend(fields.map(|name| (name, Recorded::Values)));
-    for node in (0..nodes).filter(|_| nodes > 1) {
+    for node in 0..nodes {
         for name in ["clean", "anon", "free"] {
             all.push((format!("node{node}.{name}"), Recorded::Values));
         }

@@ -33,8 +33,8 @@ pub enum Line {
         counters: Counters,
     },
     /// Gauges at a moment: `meminfo.MemFree` and others in KiB, and `meminfo.free_share` of
-    /// MemTotal. With several memory nodes also `nodeN.clean`, `nodeN.anon` and `nodeN.free`, as
-    /// shares of the node's own pages.
+    /// MemTotal. Of each memory node also `nodeN.clean`, `nodeN.anon` and `nodeN.free`, as shares of
+    /// what it can give away.
     Sample { t_ms: f64, gauges: Counters },
     /// One measured value, `probe.read_ms` for instance. Every scene has `stall.longest_ms`, the
     /// longest time in which all running tasks waited for memory. On MGLRU it has `lru_gen.most`,

@@ -7,7 +7,7 @@ use crate::kernel_files::read;
 
 /// Every field of /proc/vmstat as `vmstat.NAME`; `stall.alloc`, the allocation stalls of all zones;
 /// the totals of /proc/pressure in microseconds; the CPU time of kswapd as `kswapd.cpu_ticks`, in
-/// clock ticks of 10 ms, and as `kswapd.run_ns`.
+/// clock ticks of 10 ms, and as `kswapd.run_ns`; the pages that zram refused as `zram.failed_writes`.
 ///
 /// # Errors
 /// When /proc/vmstat cannot be read.
@@ -43,7 +43,17 @@ pub fn counters() -> Result<Counters> {
             out.insert("kswapd.run_ns".into(), ns);
         }
     }
+    if let Some(failed) = failed_writes() {
+        out.insert("zram.failed_writes".into(), failed);
+    }
     Ok(out)
+}
+
+/// Writes that zram failed for want of memory: the second field of its io_stat, see
+/// Documentation/admin-guide/blockdev/zram.rst.
+fn failed_writes() -> Option<f64> {
+    let stat = std::fs::read_to_string("/sys/block/zram0/io_stat").ok()?;
+    stat.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// User and system time of all kswapd threads, in clock ticks of 10 ms. Where the kernel counts it

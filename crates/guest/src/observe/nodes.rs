@@ -1,16 +1,20 @@
-//! The contents of each memory node, on a machine with several.
+//! The contents of each memory node.
 use protocol::wire::Counters;
 
 const NODES: &str = "/sys/devices/system/node";
 
 /// `nodeN.clean`, `nodeN.anon` and `nodeN.free` as shares of the memory that the node can give away, like the series'
 /// floors: free pages, LRU lists, reclaimable slab and compressed swap. Clean pages are the file lists without dirty
-/// pages. Empty on a machine with one node.
+/// pages. A machine with one node has `node0` alone, from /proc/vmstat: a kernel without NUMA has no other file.
 pub fn gauges() -> Counters {
     let there = |node: &u32| std::path::Path::new(&format!("{NODES}/node{node}")).is_dir();
     let nodes: Vec<u32> = (0..).take_while(there).collect();
     let mut out = Counters::new();
     if nodes.len() < 2 {
+        if let Ok(vmstat) = std::fs::read_to_string("/proc/vmstat") {
+            let shares = shares(&vmstat).map(|(name, value)| (format!("node0.{name}"), value));
+            out.extend(shares);
+        }
         return out;
     }
     // Each CPU holds back up to 125 pages of each counter for a second or more: together a hundredth

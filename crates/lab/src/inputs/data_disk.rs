@@ -1,4 +1,5 @@
 //! Data disks: one ext4 image for each set of files, made once and shared read-only by all trials.
+use super::disk_cache::{self, DataDisk};
 use crate::bed::{Bed, Boot, Image};
 use crate::guest::initramfs::Init;
 use crate::guest::monitor::{listen, Ending, Limits};
@@ -6,10 +7,11 @@ use crate::host::disk_full::explained;
 use crate::host::ext4;
 use crate::host::stop::Stop;
 use anyhow::{bail, Context, Result};
+use kbuild::cache;
 use kbuild::fetch::debian::Module;
 use protocol::spec::{Disk, GuestSpec, Task};
 use protocol::wire::Line;
-use rustix::fs::{fallocate, flock, FallocateFlags, FlockOperation};
+use rustix::fs::{fallocate, FallocateFlags};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -32,8 +34,8 @@ pub struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The image with these files (name to size in bytes), made if there is none yet. `progress` gets
-    /// the share of the work that is done.
+    /// The image with these files (name to size in bytes), made if there is none yet; then those that
+    /// were used longest ago may go. `progress` gets the share of the work that is done.
     ///
     /// # Errors
     /// When the disk has no room, `mke2fs` is missing, or the guest that fills the image fails.
@@ -43,15 +45,20 @@ impl Maker<'_> {
         files: &BTreeMap<String, u64>,
         seed: u64,
         progress: &mut dyn FnMut(f64),
-    ) -> Result<PathBuf> {
+    ) -> Result<DataDisk> {
         let key = key(files, seed);
         let path = self.cache.join(format!("{key}.ext4"));
-        if path.is_file() {
-            return Ok(path);
+        if let Some(disk) = DataDisk::find(&path)? {
+            return Ok(disk);
         }
         std::fs::create_dir_all(&self.cache)
             .map_err(explained)
             .with_context(|| format!("making {}", self.cache.display()))?;
+        // Another hotset may be making the same image.
+        let _lock = cache::lock(&self.cache, &key, &mut |_| {})?;
+        if let Some(disk) = DataDisk::find(&path)? {
+            return Ok(disk);
+        }
         let partial = self.cache.join(format!("{key}.partial"));
         let context = || format!("making the data disk {}", partial.display());
         let file = File::options()
@@ -62,17 +69,15 @@ impl Maker<'_> {
             .open(&partial)
             .map_err(explained)
             .with_context(context)?;
-        // Another hotset may be making the same image.
-        flock(&file, FlockOperation::LockExclusive).with_context(context)?;
-        if path.is_file() {
-            return Ok(path);
-        }
         let made = self.fill(&file, &partial, files, seed, progress);
         let made = made.and_then(|()| std::fs::rename(&partial, &path).with_context(context));
         if made.is_err() {
             let _ = std::fs::remove_file(&partial);
         }
-        made.map(|()| path)
+        made?;
+        let disk = DataDisk::find(&path)?.with_context(context)?;
+        disk_cache::trim(&self.cache, disk_cache::KEPT)?;
+        Ok(disk)
     }
 
     /// Gives the image its size.

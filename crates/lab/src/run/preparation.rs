@@ -6,6 +6,7 @@ use crate::guest::initramfs::Init;
 use crate::guest::probe;
 use crate::host::stop::Stop;
 use crate::inputs::data_disk::Maker;
+use crate::inputs::disk_cache::DataDisk;
 use crate::inputs::kernels::{self, Images};
 use crate::inputs::recorded::Recorded;
 use crate::inputs::root::{self, Made};
@@ -14,7 +15,7 @@ use progress::Step;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Builds or finds what the guests boot: the image of the root, if there is one, and each kernel.
 ///
@@ -87,7 +88,7 @@ pub fn read_ahead(image: &Path) -> Result<()> {
 }
 
 /// The image of each set of files: name to size in bytes.
-pub type Disks = BTreeMap<BTreeMap<String, u64>, PathBuf>;
+pub type Disks = BTreeMap<BTreeMap<String, u64>, DataDisk>;
 
 /// Makes the data disks of all arms, or finds those that an earlier run made; none if no worker reads a file.
 ///
@@ -129,7 +130,7 @@ fn data_disk(
     files: &BTreeMap<String, u64>,
     seed: u64,
     console: &mut progress::Console,
-) -> Result<PathBuf> {
+) -> Result<DataDisk> {
     let bytes: u64 = files.values().sum();
     let mut begun = false;
     let disk = maker.image(files, seed, &mut |fraction| {

@@ -101,7 +101,7 @@ fn measure(
     let boot = Boot {
         kernel: &image.path,
         initramfs: &archive,
-        disk: disk.map(|path| read_only(path)),
+        disk: disk.map(|disk| read_only(disk.path())),
         memory_mb: arm.memory_mb.unwrap_or(experiment.machine.memory_mb),
         cpus: experiment.machine.cpus,
         in_turn: false,
