@@ -106,8 +106,12 @@ impl Make {
             bail!("{}: cannot write: {error}", self.log.display());
         }
         if !status.success() {
+            let missing = match missing_programs(&transcript.lines).join(", ") {
+                names if names.is_empty() => names,
+                names => format!("\nscript/bootstrap installs what is missing: {names}"),
+            };
             bail!(
-                "{title} failed:\n{}\nThe whole log: {}",
+                "{title} failed:\n{}\nThe whole log: {}{missing}",
                 relevant(&transcript.lines),
                 self.log.display()
             );
@@ -184,6 +188,21 @@ fn step_of(line: &str) -> Option<String> {
     .then(|| format!("{verb} {}", fields.next().unwrap_or_default()))
 }
 
+/// Programs that the shell did not find: "flex" of "/bin/sh: 1: flex: not found", as dash says it.
+fn missing_programs(lines: &[String]) -> Vec<&str> {
+    let mut names: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| {
+            let rest = line.strip_prefix("/bin/sh: ")?.strip_suffix("not found")?;
+            let rest = rest.strip_suffix("command ").unwrap_or(rest);
+            rest.strip_suffix(": ")?.rsplit(": ").next()
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// The lines of a failed build that give the cause: from the first error on, without make's echoes.
 fn relevant(lines: &[String]) -> String {
     let noise = |line: &&String| step_of(line).is_none() && !line.contains("directory '");
@@ -235,5 +254,18 @@ mod tests {
             text.contains("'x' undeclared") && !text.contains("CC "),
             "{text}"
         );
+    }
+
+    #[test]
+    fn missing_programs_have_a_cure() {
+        let lines: Vec<String> = [
+            "/bin/sh: 1: flex: not found",
+            "/bin/sh: line 1: bison: command not found",
+            "/bin/sh: 1: flex: not found",
+            "mm/b.c:3: error: header not found",
+        ]
+        .map(Into::into)
+        .into();
+        assert_eq!(missing_programs(&lines), ["bison", "flex"]);
     }
 }
