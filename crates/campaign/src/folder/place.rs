@@ -3,11 +3,11 @@ use super::{write, write_soon, Attempt};
 use crate::file::Definition;
 use crate::plan::{Plan, SCHEMA};
 use anyhow::{anyhow, Context, Result};
-use cluster::lock;
+use cluster::lock::{self, Lock};
 use cluster::refused;
 use names::{io_error, shown};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub struct Folder {
     /// The hash of the plan's file. Each task's result has it.
     pub hash: String,
     /// Keeps other runs out. None in a task, of which many work in the folder at once.
-    lock: Option<File>,
+    lock: Option<Lock>,
 }
 
 impl Folder {

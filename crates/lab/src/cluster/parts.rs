@@ -7,7 +7,7 @@ use anyhow::{ensure, Context, Result};
 use names::shown;
 use protocol::record::Run;
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub struct Parts<'a> {
     dir: PathBuf,
     asked: Asked,
     /// Held while one command works in the folder.
-    _lock: File,
+    _lock: cluster::lock::Lock,
 }
 
 /// What moves from a part to the run. Trials come last: one that is there has all its files.
