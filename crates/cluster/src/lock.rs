@@ -11,7 +11,7 @@ use std::path::Path;
 /// The file that a run has locked.
 pub const NAME: &str = "lock";
 
-/// A folder's lock. Dropping it gives the folder free.
+/// A folder's lock. Dropping it frees the folder.
 #[derive(Debug)]
 pub struct Lock(File);
 
