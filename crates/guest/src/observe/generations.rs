@@ -16,7 +16,7 @@ pub fn most() -> Option<usize> {
     let caps = std::fs::read_to_string("/sys/kernel/mm/lru_gen/enabled").ok()?;
     let caps = u32::from_str_radix(caps.trim().strip_prefix("0x")?, 16).ok()?;
     (caps & 1 == 1).then_some(())?;
-    let text = std::fs::read_to_string(FILE).ok()?;
+    let text = crate::kernel_files::read(FILE).ok()?;
     parse(&text).iter().map(|it| it.numbers.len()).max()
 }
 

@@ -11,7 +11,7 @@ pub fn gauges() -> Counters {
     let nodes: Vec<u32> = (0..).take_while(there).collect();
     let mut out = Counters::new();
     if nodes.len() < 2 {
-        if let Ok(vmstat) = std::fs::read_to_string("/proc/vmstat") {
+        if let Ok(vmstat) = crate::kernel_files::read("/proc/vmstat") {
             let shares = shares(&vmstat).map(|(name, value)| (format!("node0.{name}"), value));
             out.extend(shares);
         }
@@ -22,7 +22,7 @@ pub fn gauges() -> Counters {
     let _ = std::fs::write("/proc/sys/vm/stat_refresh", "1");
     for node in nodes {
         let path = format!("{NODES}/node{node}/vmstat");
-        let Ok(vmstat) = std::fs::read_to_string(path) else {
+        let Ok(vmstat) = crate::kernel_files::read(&path) else {
             continue;
         };
         for (name, value) in shares(&vmstat) {
