@@ -104,9 +104,8 @@ pub fn judge(records: &[Record], points: &[Point], episode: &Episode, growth: &G
         }
         _ if in_it.hugetlb_free >= 0.2 * in_it.total => (Kind::HugePages, pool(growth)),
         (Some(taker), _) => (kind_of(&taker.who), Some(taker)),
-        _ if in_it.compact_stalls > in_it.alloc_stalls.max(0.5)
-            && in_it.free > 2.0 * in_it.high =>
-        {
+        // A request for a huge page that compaction could not serve is counted as a wait in reclaim, too.
+        _ if in_it.compact_stalls >= 0.5 && in_it.free > 2.0 * in_it.high => {
             (Kind::Fragmentation, None)
         }
         _ if in_it.swap_in + in_it.refault_anon > in_it.refault_file.max(10.0) => {
