@@ -102,7 +102,8 @@ fn estimate(late: &[Miss], more: u64, unknown: f64) -> Estimate {
     let apart = 1.0 + relative.hypot(KERNEL);
     // Where the curve is steep, the memory's error is the larger one.
     let share_as_if = |factor: f64| share_that_comes(late, (more as f64 * factor) as u64);
-    let lowest = (seen / apart).min(share_as_if(1.0 + KERNEL_MEMORY) / (1.0 + relative));
+    let lowest = (share_beside_kept_loops(late, more) / apart)
+        .min(share_as_if(1.0 + KERNEL_MEMORY) / (1.0 + relative));
     let highest = (seen * apart).max(share_as_if(1.0 - KERNEL_MEMORY) * (1.0 + relative));
     let whole = |seen: f64| unknown + (1.0 - unknown) * seen;
     Estimate {
@@ -117,6 +118,17 @@ fn estimate(late: &[Miss], more: u64, unknown: f64) -> Estimate {
 fn share_that_comes(misses: &[Miss], more: u64) -> f64 {
     let comes = misses.iter().filter(|miss| miss.distance >= more);
     comes.count() as f64 / misses.len() as f64
+}
+
+/// The same where of each loop the part stays that fits: of `distance` pages that are away, `more`. No order of
+/// eviction does better.
+fn share_beside_kept_loops(misses: &[Miss], more: u64) -> f64 {
+    let comes = misses.iter().filter(|miss| miss.distance >= more);
+    let still = comes.map(|miss| match miss.in_order {
+        true => 1.0 - more as f64 / miss.distance.max(1) as f64,
+        false => 1.0,
+    });
+    still.sum::<f64>() / misses.len() as f64
 }
 
 #[cfg(test)]
@@ -219,6 +231,7 @@ mod tests {
         let miss = |number| Miss {
             at_s: f64::from(number),
             distance: distance(number),
+            in_order: false,
         };
         (0..1000).map(miss).collect()
     }
@@ -231,6 +244,16 @@ mod tests {
         assert!(behind.share < 0.01 && behind.high > 0.99, "{behind:?}");
         let far = estimate(&loop_of, 800, 0.0);
         assert!(far.low > 0.8, "{far:?}");
+    }
+
+    #[test]
+    fn a_part_of_a_loop_may_stay() {
+        let mut loop_of = misses(|_| 1000);
+        loop_of.iter_mut().for_each(|miss| miss.in_order = true);
+        let (any, order) = (misses(|_| 1000), loop_of);
+        let (any, order) = (estimate(&any, 800, 0.0), estimate(&order, 800, 0.0));
+        assert!((order.low - 0.2 / 1.15).abs() < 1e-9 && any.low > 0.8);
+        assert_eq!((order.share, order.high), (any.share, any.high));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Miss {
     pub at_s: f64,
     /// Pages that left after it, and were away still.
     pub distance: u64,
+    /// Its neighbour in the order of leaving had come back just before.
+    pub in_order: bool,
 }
 
 impl Distances {
@@ -114,8 +116,12 @@ impl Distances {
 
     fn comes(&mut self, at_s: f64, page: &Page) {
         self.came += self.every;
-        if let Some(distance) = self.away.back(page) {
-            self.misses.push(Miss { at_s, distance });
+        if let Some(back) = self.away.back(page) {
+            self.misses.push(Miss {
+                at_s,
+                distance: back.after,
+                in_order: back.in_order,
+            });
         }
     }
 
