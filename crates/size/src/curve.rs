@@ -123,12 +123,11 @@ fn share_that_comes(misses: &[Miss], more: u64) -> f64 {
 /// The same where of each loop the part stays that fits: of `distance` pages that are away, `more`. No order of
 /// eviction does better.
 fn share_beside_kept_loops(misses: &[Miss], more: u64) -> f64 {
-    let comes = misses.iter().filter(|miss| miss.distance >= more);
-    let still = comes.map(|miss| match miss.in_order {
-        true => 1.0 - more as f64 / miss.distance.max(1) as f64,
-        false => 1.0,
-    });
-    still.sum::<f64>() / misses.len() as f64
+    let loops = { misses.iter() }.filter(|miss| miss.in_order && miss.distance >= more);
+    let kept: f64 = loops
+        .map(|miss| more as f64 / miss.distance.max(1) as f64)
+        .sum();
+    (share_that_comes(misses, more) - kept / misses.len() as f64).max(0.0)
 }
 
 #[cfg(test)]
@@ -254,6 +253,7 @@ mod tests {
         let (any, order) = (estimate(&any, 800, 0.0), estimate(&order, 800, 0.0));
         assert!((order.low - 0.2 / 1.15).abs() < 1e-9 && any.low > 0.8);
         assert_eq!((order.share, order.high), (any.share, any.high));
+        assert!(estimate(&misses(|_| 9), 10, 0.0).low.is_sign_positive());
     }
 
     #[test]
