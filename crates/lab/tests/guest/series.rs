@@ -122,6 +122,41 @@ fn clean(trial: &Trial) -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// For each sample, whether pages have been coming from the disk for half a second. Pages that were used once go
+/// where nothing else is left, and the stream brings others. While a disk stands still, as one does for seconds beside
+/// other guests, nobody brings any.
+fn stream_goes_on(clean: &[(f64, f64)]) -> Vec<bool> {
+    const STILL_MS: f64 = 200.0;
+    const BEGUN_MS: f64 = 500.0;
+    let (mut begun, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut before = f64::INFINITY;
+    let samples = clean.iter().map(|&(t, kb)| {
+        if kb > before {
+            if t - last > STILL_MS {
+                begun = t;
+            }
+            last = t;
+        }
+        before = kb;
+        t - last <= STILL_MS && t - begun >= BEGUN_MS
+    });
+    samples.collect()
+}
+
+#[test]
+fn a_stream_that_stands_still_is_told() {
+    let at = |t: f64, kb: f64| (t, kb);
+    let mut samples: Vec<_> = (0..50)
+        .map(|i| at(f64::from(i) * 20.0, f64::from(i)))
+        .collect();
+    samples.extend((50..100).map(|i| at(f64::from(i) * 20.0, 49.0)));
+    samples.extend((100..150).map(|i| at(f64::from(i) * 20.0, f64::from(i))));
+    let goes_on = stream_goes_on(&samples);
+    // Half a second after the first page; a fifth of a second after the last; half a second after they come again.
+    let changes: Vec<usize> = (1..150).filter(|&i| goes_on[i] != goes_on[i - 1]).collect();
+    assert_eq!(changes, [26, 60, 125]);
+}
+
 /// For each sample, the memory in KiB that the floors are shares of; but for compressed swap, which is not sampled.
 fn to_give_away(trial: &Trial) -> Vec<f64> {
     let gauge = |name: &str| trial.gauges[&format!("meminfo.{name}")].iter();
@@ -153,12 +188,17 @@ fn floors_hold_on_a_small_machine() {
             .unwrap();
         let kills = begin.counters["vmstat.oom_kill"];
         assert!(kills >= 1.0, "{arm}: no pressure: nothing was killed");
-        clean(trial)
+        let clean = clean(trial);
+        let shares: Vec<f64> = stream_goes_on(&clean)
             .into_iter()
+            .zip(clean)
             .zip(to_give_away(trial))
-            .filter(|((t, _), _)| *t >= begin.begin_ms)
-            .map(|((_, kb), memory)| kb / (memory * 0.25))
-            .fold(f64::INFINITY, f64::min)
+            .filter(|((goes_on, (t, _)), _)| *goes_on && *t >= begin.begin_ms)
+            .map(|((_, (_, kb)), memory)| kb / (memory * 0.25))
+            .collect();
+        // Samples are 20 ms apart: a second's.
+        assert!(shares.len() >= 50, "{arm}: the disk gave no pages");
+        shares.into_iter().fold(f64::INFINITY, f64::min)
     };
     for arm in ["classic-on", "mglru-on"] {
         let share = lowest(arm);
