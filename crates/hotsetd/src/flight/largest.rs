@@ -1,4 +1,5 @@
 //! The largest processes, and when they are counted.
+use crate::flight::budget::Budget;
 use crate::flight::groups::{self, Group};
 use crate::os::clock::Clock;
 use crate::os::fixed_string::Text;
@@ -14,10 +15,6 @@ const CALM_S: f64 = 60.0;
 const PRESSED_S: f64 = 2.0;
 /// Counts take at most this share of a CPU in the long run, half of what the recorder may take.
 const SHARE: f64 = 0.0005;
-/// The CPU time of so many seconds is saved up at most: a calm machine pays for the counts of its freeze.
-const SAVED_S: f64 = 600.0;
-/// As much is there at the start, so that an early freeze is counted too.
-const FIRST_S: f64 = 60.0;
 /// A process with less is read again only once its memory has changed. Bytes.
 const SMALL: u64 = 4 << 20;
 
@@ -45,27 +42,6 @@ pub struct Largest {
     budget: Budget,
 }
 
-/// CPU time that counts may take. Seconds.
-struct Budget {
-    left_s: f64,
-    at_s: Option<f64>,
-}
-
-impl Budget {
-    /// Whether there is any, at this moment of the monotonic clock.
-    fn is_left(&mut self, now_s: f64) -> bool {
-        let since_s = self.at_s.map_or(0.0, |at_s| now_s - at_s);
-        self.at_s = Some(now_s);
-        self.left_s = (self.left_s + SHARE * since_s).min(SHARE * SAVED_S);
-        self.left_s > 0.0
-    }
-
-    /// Takes what a count has cost. It may have cost more than there was: the next waits until that is made up for.
-    fn take(&mut self, cost_s: f64) {
-        self.left_s -= cost_s;
-    }
-}
-
 impl Default for Largest {
     fn default() -> Self {
         Largest {
@@ -74,10 +50,7 @@ impl Default for Largest {
             groups: Default::default(),
             group_count: 0,
             counted_s: None,
-            budget: Budget {
-                left_s: SHARE * FIRST_S,
-                at_s: None,
-            },
+            budget: Budget::new(SHARE),
         }
     }
 }
@@ -161,31 +134,6 @@ fn top(list: &[Candidate]) -> [Candidate; MOST] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn calm_pays_for_the_counts_of_a_freeze_and_the_share_holds() {
-        let mut budget = Budget {
-            left_s: SHARE * FIRST_S,
-            at_s: None,
-        };
-        // A count of 5 ms: what is there at the start pays for six at once.
-        let counts = |budget: &mut Budget, at_s: f64| {
-            let mut count = 0;
-            while budget.is_left(at_s) && count < 1000 {
-                budget.take(0.005);
-                count += 1;
-            }
-            count
-        };
-        assert_eq!(counts(&mut budget, 0.0), 6);
-        // An hour of calm saves up ten minutes' worth, and no more.
-        assert_eq!(counts(&mut budget, 3600.0), 60);
-        // From then on a count each ten seconds.
-        let later: usize = (1..=100)
-            .map(|step| counts(&mut budget, 3600.0 + f64::from(step)))
-            .sum();
-        assert!((9..=10).contains(&later), "{later}");
-    }
 
     #[test]
     fn the_largest_are_found_in_order() {

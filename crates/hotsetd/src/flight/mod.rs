@@ -1,5 +1,6 @@
 //! The flight recorder: what the machine looked like before it froze. Each record goes to a file of fixed size, by a
 //! thread; a record costs no allocation and no wakeup of its own.
+mod budget;
 mod disk;
 mod groups;
 mod keep;

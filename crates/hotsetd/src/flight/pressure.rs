@@ -1,4 +1,5 @@
 //! Which cgroups wait for memory: memory.pressure of each, on cgroup v2.
+use crate::flight::budget::Budget;
 use crate::os::clock::Clock;
 use crate::os::fixed_string::Text;
 use kernfs::psi::Pressure;
@@ -18,7 +19,7 @@ const CALM_S: f64 = 60.0;
 const PRESSED_S: f64 = 1.0;
 /// Seconds after which new cgroups are looked for.
 const LIST_S: f64 = 10.0;
-/// Rounds take at most this share of a CPU.
+/// Rounds take at most this share of a CPU in the long run.
 const SHARE: f64 = 0.0003;
 
 /// One cgroup as a record shows it.
@@ -53,7 +54,7 @@ pub struct CgroupPressure {
     count: usize,
     asked_s: f64,
     listed_s: f64,
-    cost_s: f64,
+    budget: Budget,
 }
 
 impl CgroupPressure {
@@ -70,7 +71,7 @@ impl CgroupPressure {
             count: 0,
             asked_s: f64::NEG_INFINITY,
             listed_s: f64::NEG_INFINITY,
-            cost_s: 0.0,
+            budget: Budget::new(SHARE),
         }
     }
 
@@ -86,7 +87,8 @@ impl CgroupPressure {
             true => PRESSED_S,
             false => CALM_S,
         };
-        if self.folder.is_none() || now_s - self.asked_s < wanted_s.max(self.cost_s / SHARE) {
+        let is_due = self.budget.is_left(now_s) && now_s - self.asked_s >= wanted_s;
+        if self.folder.is_none() || !is_due {
             return;
         }
         let begun_s = clock.thread_cpu_s();
@@ -97,7 +99,7 @@ impl CgroupPressure {
         self.ask();
         self.choose();
         self.asked_s = now_s;
-        self.cost_s = clock.thread_cpu_s() - begun_s;
+        self.budget.take(clock.thread_cpu_s() - begun_s);
     }
 
     /// Finds the cgroups anew, breadth first.
@@ -276,6 +278,19 @@ mod tests {
         put(root.path(), "user.slice", 150);
         seen.update(&Clock::System, 40.0, true);
         assert_eq!(names(&seen), ["system.slice/new.service", "user.slice"]);
+    }
+
+    #[test]
+    fn one_round_that_cost_much_does_not_blind_it() {
+        let root = tempfile::tempdir().unwrap();
+        put(root.path(), "db.slice", 10);
+        let mut seen = CgroupPressure::open(root.path());
+        seen.update(&Clock::System, 0.0, true);
+        // As where the thread that asks reclaims memory for a while.
+        seen.budget.take(0.01);
+        put(root.path(), "db.slice", 900_000);
+        seen.update(&Clock::System, 1.0, true);
+        assert_eq!(seen.all()[0].some_us, 900_000);
     }
 
     #[test]
