@@ -30,7 +30,7 @@ use foresight::Foresight;
 use growth::Growth;
 use points::Point;
 use serde::Serialize;
-use verdict::{Verdict, Waited};
+use verdict::{Kind, Verdict, Waited};
 
 /// The story of one episode.
 #[derive(Clone, Debug, Serialize)]
@@ -67,7 +67,11 @@ pub fn tell(records: &[Record], page_size: u64, episode: &Episode) -> Story {
     let growth = growth::find(&near, &points, episode);
     let verdict = verdict::judge(&near, &points, episode, &growth);
     let courses = courses::of(&near, &points, &growth);
-    let foresight = foresight::find(&points, episode);
+    // What the machine had left tells nothing of a cgroup's own limit, or of free memory in pieces.
+    let foresight = match verdict.kind {
+        Kind::CgroupLimit | Kind::Fragmentation => None,
+        _ => foresight::find(&points, episode),
+    };
     Story {
         episode: *episode,
         growth,

@@ -136,6 +136,7 @@ fn a_cgroup_at_its_limit() {
         headline.starts_with("system.slice/app.service used all of its limit"),
         "{headline}"
     );
+    assert!(story.foresight.is_none(), "{:?}", story.foresight);
 }
 
 #[test]

@@ -72,6 +72,11 @@ impl Machine {
             ..Cgroup::default()
         });
         machine.calm(60);
+        // A program that starts and takes nothing more: the machine's memory is not what ends.
+        for step in 0..20 {
+            machine.process(200, "browser", step * 100 * MIB);
+            machine.seconds(1, 0.0);
+        }
         machine.counter("workingset_nodes", 200);
         machine.cgroup.as_mut().unwrap().kib = 511 << 10;
         machine.process(300, "java", 510 * MIB);

@@ -52,17 +52,46 @@ fn a_leak_is_ended_early_by_a_daemon_or_a_limit_and_comes_later_with_memory() {
         (limit.bytes as f64 / (3.3 * GIB as f64) - 1.0).abs() < 0.1,
         "{limit:?}"
     );
-    // 4 GiB at 250 MiB a second: 16 s, and it grew for longer.
-    let memory = remedy(&story, Change::Memory);
-    assert_eq!(memory.answer, Answer::DoesNotHelp, "{memory:?}");
+    // Of 2 GiB, 1 to 1.5 are gained, at 250 MiB a second: it grew by more than twice as much.
+    let zram = remedy(&story, Change::Zram);
+    assert_eq!(zram.answer, Answer::DoesNotHelp, "{zram:?}");
     assert!(
-        memory.why.ends_with("the same comes 16 s later"),
+        zram.why.ends_with("the same comes 4.1 s to 6.1 s later"),
+        "{zram:?}"
+    );
+    // 4 GiB are more than half of what it had: it may stop before it has them.
+    let memory = remedy(&story, Change::Memory);
+    assert_eq!(memory.answer, Answer::CannotTell, "{memory:?}");
+    assert!(
+        memory.why.ends_with("within 4.0 GiB more nobody saw"),
         "{memory:?}"
     );
     assert_eq!(answer(&story, Change::Nothing), Answer::DoesNotHelp);
     let found = remedies::find(&story, None);
     assert_eq!(found[0].answer, Answer::Helps);
     assert_eq!(found.last().unwrap().answer, Answer::DoesNotHelp);
+}
+
+/// A guest with stress-ng was ended 11 times by min_ttl_ms, 25 times by a limit, and stood still for as long as before.
+#[test]
+fn what_starts_again_is_not_sure_to_be_helped_by_a_kill() {
+    let mut machine = leak(0);
+    for pid in [201, 202] {
+        machine.process(pid, "leaky", 6 * GIB);
+        machine.counter("workingset_refault_file", 100_000);
+        machine.seconds(5, 0.9);
+        machine.counter("oom_kill", 1);
+        machine.seconds(1, 0.5);
+        machine.process(pid, "leaky", 0);
+    }
+    machine.calm(10);
+    let story = machine.story();
+    assert_eq!(story.episode.kills, 3);
+    for change in [Change::Earlyoom, Change::MinTtl, Change::Limit] {
+        let found = remedy(&story, change);
+        assert_eq!(found.answer, Answer::CannotTell, "{found:?}");
+        assert!(found.why.ends_with("started again"), "{found:?}");
+    }
 }
 
 #[test]
@@ -198,7 +227,8 @@ fn a_cgroup_at_its_limit_wants_a_higher_limit_and_no_memory() {
     let story = machine.story();
     assert_eq!(story.verdict.kind, Kind::CgroupLimit);
     assert_eq!(answer(&story, Change::Memory), Answer::DoesNotHelp);
-    assert_eq!(answer(&story, Change::Zram), Answer::DoesNotHelp);
+    // The cgroup's own pages may wait for zram instead of a disk.
+    assert_eq!(answer(&story, Change::Zram), Answer::CannotTell);
     assert_eq!(answer(&story, Change::RaisedLimit), Answer::Helps);
 }
 

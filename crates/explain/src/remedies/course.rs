@@ -1,6 +1,6 @@
 //! The waiting over time, and the growth that led to it.
 use crate::episode::{counts, LEAST_LOST_S};
-use crate::growth::Taker;
+use crate::growth::{Taker, Who};
 use crate::points::Point;
 use crate::verdict::Kind;
 use crate::Story;
@@ -30,8 +30,6 @@ pub struct Growing<'a> {
     pub taker: &'a Taker,
     /// Bytes a second.
     pub rate: f64,
-    /// Seconds for which it has been seen.
-    pub seen_s: f64,
     /// It went on until a kill: whether it would have stopped is not known.
     pub until_killed: bool,
 }
@@ -124,9 +122,17 @@ impl<'a> Course<'a> {
             taker,
             // While all wait a program grows slowly: what was left fell at its rate before.
             rate: self.falls(taker.since_s).max(taker.rate()).max(1.0),
-            seen_s: (taker.peak_s - taker.since_s).max(1.0),
             until_killed: last_s.is_some_and(|kill_s| taker.peak_s + COUNTED_S >= kill_s),
         })
+    }
+
+    /// Whether the culprit was killed and started again, so that one kill more may spare nothing.
+    #[must_use]
+    pub fn comes_back(&self) -> bool {
+        let culprit = self.story.verdict.culprit.as_ref();
+        let started_again =
+            culprit.is_some_and(|taker| matches!(taker.who, Who::Program { seen, .. } if seen > 1));
+        started_again && self.story.episode.kills > 1
     }
 
     /// How fast what was left fell from a time to the beginning of the episode, bytes a second; 0 in less than a second.
@@ -147,7 +153,7 @@ impl<'a> Course<'a> {
     }
 
     /// Seconds lost at most, where a program of so many bytes is ended at a time: until its memory is back. Then, as
-    /// after the record's own kill, until what was evicted has been read again.
+    /// after the record's own kill, until what was evicted has been read again. All of it, where it starts again.
     #[must_use]
     pub fn lost_when_ended(&self, at_s: f64, bytes: u64) -> f64 {
         let before_s = self.lost_until(at_s + bytes as f64 / FREED_PER_S);
@@ -155,6 +161,7 @@ impl<'a> Course<'a> {
             .kill_s()
             .map_or(0.0, |kill_s| self.was_s - self.lost_until(kill_s));
         match before_s > 0.0 {
+            true if self.comes_back() => self.was_s,
             true => (before_s + after_s).min(self.was_s),
             false => 0.0,
         }

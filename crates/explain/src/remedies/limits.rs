@@ -75,7 +75,10 @@ fn judged(course: &Course, taker: &Taker, name: String, bytes: f64) -> Remedy {
     // In calm times programs are counted once a minute: it may have been as large earlier.
     let low_s = course.lost_until(reached_s - COUNTED_S);
     let swaps_s = swaps_s(course, reached_s, rate);
-    let high_s = course.lost_until(reached_s) + swaps_s;
+    let high_s = match course.comes_back() {
+        true => course.was_s + swaps_s,
+        false => course.lost_until(reached_s) + swaps_s,
+    };
     let why = match before_s > 0.0 {
         true => format!(
             "it reaches that {} before the waiting began",

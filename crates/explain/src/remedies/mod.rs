@@ -9,8 +9,8 @@
 //! * [`limits`]: a limit on the culprit, or a higher one on a cgroup.
 //! * [`remedy`]: estimates, and the answer that follows from their bounds.
 //!
-//! For all of them: programs do what they did in the record until a change would have shown, and a program that is
-//! ended does not start again.
+//! For all of them: programs do what they did in the record until a change would have shown. A program that is ended
+//! does not start again, unless it did in the record: then nothing is sure.
 pub mod course;
 pub(crate) mod keeping;
 mod killers;
@@ -42,6 +42,9 @@ pub fn find(story: &Story, ahead: Option<&Ahead>) -> Vec<Remedy> {
     if course.was_s < LEAST_LOST_S {
         found.iter_mut().for_each(too_short);
     }
+    if course.comes_back() {
+        found.iter_mut().for_each(starts_again);
+    }
     let rank = |remedy: &Remedy| match remedy.answer {
         Answer::Helps => 0,
         Answer::CannotTell => 1,
@@ -53,6 +56,17 @@ pub fn find(story: &Story, ahead: Option<&Ahead>) -> Vec<Remedy> {
         answers.then(lost(a).total_cmp(&lost(b)))
     });
     found
+}
+
+/// Says why what ends a program is not sure to help.
+fn starts_again(remedy: &mut Remedy) {
+    let ends_it = matches!(
+        remedy.change,
+        Change::Earlyoom | Change::Hotsetd | Change::Floor | Change::MinTtl | Change::Limit
+    );
+    if ends_it && remedy.answer == Answer::CannotTell {
+        remedy.why += "; but what was killed started again";
+    }
 }
 
 /// Where hardly anything waited there is nothing to shorten. What ends a program itself spares nobody.

@@ -2,9 +2,9 @@
 //!
 //! Assumptions:
 //!
-//! * A growth that went on until a kill goes on for as long as it was seen, at its rate. Room of M bytes shifts the
-//!   exhaustion by M / rate. Within the time that it was seen the same freeze comes, later, and the larger the memory
-//!   the longer. Beyond it nobody can tell.
+//! * A growth that went on until a kill goes on by half as much again, at its rate. Room of M bytes shifts the
+//!   exhaustion by M / rate, and the same freeze comes, the larger the memory the longer. Whether a growth fills more
+//!   room than that nobody can tell.
 //! * A growth that stopped, and programs that did not grow, need what was missing and no more: what lay in swap, and
 //!   evicted pages that the kernel remembers. That is an upper bound: some of it nobody needs again.
 //! * zram holds 2 to 4 bytes in one. What is used all the time waits there too, for the compressor. All that fits in goes
@@ -23,6 +23,9 @@ const ZRAM_SHARE: u64 = 2;
 /// Bytes that zram holds in one: lzo-rle and zstd, of programs' heaps (Documentation/admin-guide/blockdev/zram.rst).
 const RATIO: (f64, f64) = (2.0, 4.0);
 
+/// Of a growth whose end nobody saw: two of three go on by so much more, as lengths without a scale do (the chance to
+/// outlast x times what one has had is 1 / x).
+const GOES_ON: f64 = 0.5;
 /// Seconds to compress 4 KiB or to read them back, at most: lzo-rle on the slowest machines here.
 const COMPRESSED_S: f64 = 50e-6;
 /// These bytes.
@@ -86,13 +89,16 @@ pub fn zram(course: &Course) -> Remedy {
     };
     let kind = course.story.verdict.kind;
     let no_anon = match kind {
-        Kind::CgroupLimit => Some("a cgroup was at its own limit"),
         Kind::Fragmentation => Some("memory was free, but in pieces"),
         Kind::Kernel => Some("the kernel's own memory cannot be swapped"),
         _ => None,
     };
     let found = match no_anon {
         Some(why) => judged(Estimate::just(course.was_s), why),
+        None if kind == Kind::CgroupLimit => {
+            let why = "what the cgroup needs beyond its limit would go there, and wait for the compressor";
+            judged(Estimate::between(0.0, course.was_s), why)
+        }
         None if course.growing().is_none() => {
             let why = "whether the programs' pages are used all the time the record does not tell: in zram they wait too";
             judged(Estimate::between(0.0, course.was_s), why)
@@ -153,7 +159,8 @@ fn later(course: &Course, growing: &Growing, room: &Room) -> (Estimate, String) 
     let (soonest_s, latest_s) = (room.least / growing.rate, room.most / growing.rate);
     let larger = 1.0 + room.most / course.total().max(1.0);
     let high_s = course.was_s * larger + room.waits_s;
-    if latest_s <= growing.seen_s {
+    let grew = growing.taker.grew() as f64;
+    if room.most <= GOES_ON * grew {
         let estimate = Estimate::between(course.was_s, high_s);
         let why = format!(
             "it grew until it was killed: the same comes {} later",
@@ -166,9 +173,9 @@ fn later(course: &Course, growing: &Growing, room: &Room) -> (Estimate, String) 
     }
     let estimate = Estimate::between(0.0, high_s);
     let why = format!(
-        "it grew for {} until it was killed, and would need {} more: whether it stops before nobody saw",
-        seconds(growing.seen_s),
-        seconds(latest_s)
+        "it grew by {} until it was killed: whether it stops within {} more nobody saw",
+        format_bytes(grew),
+        format_bytes(room.most)
     );
     (estimate, why)
 }

@@ -40,13 +40,16 @@ pub fn files(program: &str) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(files)
 }
 
-/// The file of a program, where packages install it or in the cache.
+/// The file of a program, where packages install it or in the cache; of `hotset`, the one that runs.
 ///
 /// # Errors
 /// When there is none; the message has the remedy.
 pub fn find(program: &str) -> Result<PathBuf> {
     if program.contains('/') {
         return Ok(program.into());
+    }
+    if program == "hotset" {
+        return std::env::current_exe().context("where is this program?");
     }
     let folders = ["usr/bin", "usr/sbin", "lib/systemd", "usr/lib/systemd"];
     let cache = kbuild::cache::Cache::of_user()?.root().join("daemon");
