@@ -180,6 +180,21 @@ fn a_floor_helps_where_file_pages_fell_below_it() {
     }
     let found = remedy(&machine.story(), Change::Floor);
     assert_eq!(found.answer, Answer::DoesNotHelp, "{found:?}");
+    // After the kill most of the waiting is for what was evicted: the floor has kept it.
+    let mut machine = leak(0);
+    for _ in 0..30 {
+        machine.counter("workingset_refault_file", 20_000);
+        machine.seconds(1, 0.9);
+    }
+    let ends = machine.records.len() - 30 - 10 - 11;
+    for (at, record) in machine.records.iter_mut().enumerate() {
+        let file = if at < ends { GIB } else { 4 * MIB };
+        record.sample.nodes[0].inactive_file = file / 4096;
+    }
+    let found = remedy(&machine.story(), Change::Floor);
+    assert_eq!(found.answer, Answer::Helps, "{found:?}");
+    let bounds = found.estimate.unwrap();
+    assert!(0.0 < bounds.high_s && bounds.high_s < 9.0, "{found:?}");
     // No file page was read again.
     let mut machine = leak(0);
     for record in &mut machine.records {

@@ -2,7 +2,8 @@
 //!
 //! Assumptions:
 //!
-//! * While file pages are fewer than the floor, all waiting is for file pages that the floor would have kept.
+//! * While file pages are fewer than the floor, all waiting is for file pages that the floor would have kept. After a kill,
+//!   too: what the floor has kept need not be read again.
 //! * Above the floor it changes nothing.
 //! * At the floor, with swap full, a program is ended at once; with swap left, anonymous pages go in place of file
 //!   pages, and may be waited for as much.
@@ -54,10 +55,15 @@ pub fn floor(course: &Course) -> Remedy {
     };
     let before_s = course.lost_until(spent.unix_s);
     let kept_s = course.lost_where(|point| is_below(point) && point.unix_s <= spent.unix_s);
-    let estimate = Estimate::between(
-        before_s - kept_s,
-        course.lost_when_ended(spent.unix_s + spent.dt_s, course.culprit_bytes()),
-    );
+    let again_s = match course.kill_s() {
+        Some(kill_s) if !course.comes_back() => {
+            course.lost_where(|point| is_below(point) && point.unix_s > kill_s)
+        }
+        _ => 0.0,
+    };
+    let ended_s = course.lost_when_ended(spent.unix_s + spent.dt_s, course.culprit_bytes());
+    let high_s = (ended_s - again_s).max(0.0);
+    let estimate = Estimate::between(before_s - kept_s, high_s);
     let why = "file pages fell below it with no swap left: a program is ended there, before files are read again";
     judged(estimate, why.into())
 }
