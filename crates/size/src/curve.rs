@@ -134,6 +134,7 @@ fn share_beside_kept_loops(misses: &[Miss], more: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::event::Event;
+    use crate::sample::Sample;
     use std::collections::VecDeque;
 
     /// Memory that evicts what was used least recently.
@@ -192,12 +193,13 @@ mod tests {
     #[test]
     fn a_larger_memory_is_foretold_from_a_small_one() {
         for (every, off) in [(1, 0.005), (4, 0.1)] {
-            let mut distances = Distances::new(every);
+            let mut distances = Distances::new(Sample::new(every));
             let now = reads(400, &mut distances);
             let more = [100, 300, 600, 1000];
             let curve = of(&distances, 60_000.0, &more);
             for (estimate, more) in curve.estimates.iter().zip(more) {
-                let found = reads(400 + more as usize, &mut Distances::new(1)) as f64 / now as f64;
+                let found = reads(400 + more as usize, &mut Distances::new(Sample::new(1))) as f64
+                    / now as f64;
                 let away = (estimate.share - found).abs() / found;
                 assert!(
                     away < off,
@@ -212,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_to_leave_comes_from_behind_all() {
-        let mut distances = Distances::new(1);
+        let mut distances = Distances::new(Sample::new(1));
         reads(400, &mut distances);
         let seen = of(&distances, 60_000.0, &[5000]);
         assert_eq!((seen.unknown, seen.estimates[0].share), (0, 0.0));
@@ -268,7 +270,7 @@ mod tests {
 
     #[test]
     fn pages_of_programs_lie_between() {
-        let mut distances = Distances::new(1);
+        let mut distances = Distances::new(Sample::new(1));
         let event = |distances: &mut Distances, gone: bool, first: u64| {
             let event = Event {
                 gone,

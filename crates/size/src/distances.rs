@@ -1,13 +1,13 @@
 //! How far away a page was when it came back.
 use crate::away::Away;
 use crate::event::Event;
+use crate::sample::Sample;
 use std::collections::HashSet;
 
 /// The misses of a recording.
 #[derive(Clone, Debug)]
 pub struct Distances {
-    /// Every so many pages of a file are followed: a power of two.
-    every: u64,
+    sample: Sample,
     away: Away<Page>,
     /// Pages in memory that came for the cgroup's tasks, where one is watched.
     owned: HashSet<Page>,
@@ -35,11 +35,11 @@ pub struct Miss {
 }
 
 impl Distances {
-    /// `every`: each so many-th page of a file is followed. A power of two.
+    /// Of the pages that are followed. Events of others may come, and do not count.
     #[must_use]
-    pub fn new(every: u64) -> Distances {
+    pub fn new(sample: Sample) -> Distances {
         Distances {
-            every: every.next_power_of_two(),
+            sample,
             away: Away::new(),
             owned: HashSet::new(),
             in_swap: 0,
@@ -101,21 +101,21 @@ impl Distances {
         }
     }
 
-    /// The followed pages of a folio: those whose number is a multiple.
+    /// The followed pages of a folio.
     fn followed(&self, event: &Event) -> impl Iterator<Item = Page> {
-        let (device, inode) = (event.device, event.inode);
-        let first = event.first.next_multiple_of(self.every);
-        let numbers = (first..event.first + event.pages).step_by(self.every as usize);
-        numbers.map(move |page| (device, inode, page))
+        let (device, inode, sample) = (event.device, event.inode, self.sample);
+        let numbers = event.first..event.first + event.pages;
+        let followed = numbers.filter(move |page| sample.follows(inode, *page));
+        followed.map(move |page| (device, inode, page))
     }
 
     fn leaves(&mut self, page: Page) {
-        self.evicted += self.every;
-        self.away.leave(page, self.every);
+        self.evicted += self.sample.every();
+        self.away.leave(page, self.sample.every());
     }
 
     fn comes(&mut self, at_s: f64, page: &Page) {
-        self.came += self.every;
+        self.came += self.sample.every();
         if let Some(back) = self.away.back(page) {
             self.misses.push(Miss {
                 at_s,
@@ -139,7 +139,7 @@ impl Distances {
     /// Pages that a miss stands for.
     #[must_use]
     pub fn every(&self) -> u64 {
-        self.every
+        self.sample.every()
     }
 
     /// Pages of files that left, and that came.
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn pages_of_other_cgroups_do_not_count() {
-        let mut distances = Distances::new(1);
+        let mut distances = Distances::new(Sample::new(1));
         let take = |distances: &mut Distances, gone: bool, page: u64, ours: bool| {
             distances.event_of_group(1.0, &event(gone, page), || ours);
         };

@@ -2,6 +2,7 @@
 //! out.
 //!
 //! * [`event`]: the kernel's tracepoints of the page cache.
+//! * [`sample`]: which pages are followed.
 //! * [`away`]: pages that are away, in the order in which they left.
 //! * [`distances`]: how far away a page was when it came back.
 //! * [`curve`]: misses with more memory.
@@ -16,7 +17,9 @@ pub mod away;
 pub mod curve;
 pub mod distances;
 pub mod event;
+pub mod sample;
 
 pub use curve::{Curve, Estimate};
 pub use distances::Distances;
 pub use event::Event;
+pub use sample::Sample;

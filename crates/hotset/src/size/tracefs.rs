@@ -2,6 +2,7 @@
 use anyhow::{anyhow, Context, Result};
 use names::shown;
 use size::event::{CAME, LEFT};
+use size::Sample;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,11 +30,11 @@ pub struct Tracefs {
 }
 
 impl Tracefs {
-    /// Begins. `every`: pages of a file whose number is a multiple of it; a power of two.
+    /// Begins, with events of these pages.
     ///
     /// # Errors
     /// There is no tracing, no right to it, or no such events.
-    pub fn start(every: u64) -> Result<Tracefs> {
+    pub fn start(sample: Sample) -> Result<Tracefs> {
         let place = PLACES
             .iter()
             .map(Path::new)
@@ -46,7 +47,7 @@ impl Tracefs {
             true => format!("{}: root alone may trace; use sudo", place.display()),
             false => format!("making {}", shown(&instance)),
         })?;
-        let begun = begin(&instance, every);
+        let begun = begin(&instance, sample);
         if begun.is_err() {
             // It must not stay behind.
             let _ = fs::remove_dir(&instance);
@@ -116,19 +117,17 @@ fn is_denied(path: &Path) -> bool {
     fs::read_dir(path).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
-fn begin(instance: &Path, every: u64) -> Result<File> {
+fn begin(instance: &Path, sample: Sample) -> Result<File> {
     let put = |file: &str, value: &str| {
         let path = instance.join(file);
         fs::write(&path, value).with_context(|| format!("writing {}", shown(&path)))
     };
     put("buffer_size_kb", BUFFER_KB)?;
     for event in [CAME, LEFT] {
-        if every > 1 {
-            // Followed pages alone: a folio of several pages begins at a multiple of its size.
-            put(
-                &format!("events/filemap/{event}/filter"),
-                &format!("!(index & {})", every - 1),
-            )?;
+        let format = instance.join(format!("events/filemap/{event}/format"));
+        let format = fs::read_to_string(&format).with_context(|| shown(&format).to_string())?;
+        if let Some(filter) = sample.filter(format.contains(" order;")) {
+            put(&format!("events/filemap/{event}/filter"), &filter)?;
         }
         put(&format!("events/filemap/{event}/enable"), "1")?;
     }

@@ -10,7 +10,7 @@ use lab::host::stop::Stop;
 use names::shown;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use serde::Serialize;
-use size::{event, Distances};
+use size::{event, Distances, Sample};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -48,6 +48,11 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015).
 const FOLLOWED: u64 = 1 << 13;
 
+/// The pages that are followed on a machine with so many.
+pub(super) fn sample(pages: u64) -> Sample {
+    Sample::new(pages.div_ceil(FOLLOWED))
+}
+
 /// Watches until the time is over, the command ends, or a signal comes.
 ///
 /// # Errors
@@ -66,8 +71,9 @@ pub fn run(
     };
     let begin = place.look().context("the cgroup is gone")?;
     let pages = begin.memory / page_size;
-    let mut distances = Distances::new(pages.div_ceil(FOLLOWED).next_power_of_two());
-    let mut events = Tracefs::start(distances.every())?;
+    let sample = sample(pages);
+    let mut distances = Distances::new(sample);
+    let mut events = Tracefs::start(sample)?;
     let mut child = start(command)?;
     let time = time.unwrap_or(match child {
         Some(_) => Duration::MAX,

@@ -27,7 +27,10 @@ pub fn files(program: &str) -> Result<Vec<(String, Vec<u8>)>> {
     let path = find(program)?;
     let read =
         |path: &Path| std::fs::read(path).with_context(|| format!("reading {}", path.display()));
-    let content = read(&path)?;
+    let content = match program {
+        "hotset" => stripped(&path)?,
+        _ => read(&path)?,
+    };
     let loader = interpreter(&content)
         .map_err(|why| anyhow::anyhow!("{} is no program for a guest: {why}", path.display()))?;
     let mut files = vec![(place(program), content)];
@@ -38,6 +41,24 @@ pub fn files(program: &str) -> Result<Vec<(String, Vec<u8>)>> {
         files.push((loader.clone(), read(Path::new(&loader))?));
     }
     Ok(files)
+}
+
+/// This program's own file without lines of source, which are most of it: it lies in the guest's memory.
+fn stripped(path: &Path) -> Result<Vec<u8>> {
+    let small = tempfile::NamedTempFile::new().context("a file for a stripped program")?;
+    let output = Command::new("strip")
+        .arg("-o")
+        .args([small.path(), path])
+        .output()
+        .context("running strip; the package binutils has it")?;
+    if !output.status.success() {
+        bail!(
+            "strip {}: {}",
+            path.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    std::fs::read(small.path()).with_context(|| format!("reading {}", small.path().display()))
 }
 
 /// The file of a program, where packages install it or in the cache; of `hotset`, the one that runs.
