@@ -28,7 +28,7 @@ pub struct Return {
 /// Reclaim takes pages by batches, and the order within one may be turned: neighbours are as near as this, on both sides.
 const BESIDE: usize = 2;
 /// Returns that are "just before": other programs read meanwhile. By chance one of so many had left beside the page once
-/// in 256, where 8,192 are away.
+/// in 64, where 2,048 are away.
 const JUST_BEFORE: u64 = 8;
 /// Places before the list is closed up for the first time.
 const LEAST: usize = 1 << 10;

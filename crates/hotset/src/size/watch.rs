@@ -44,9 +44,9 @@ pub struct Watched {
 const USUAL: Duration = Duration::from_secs(600);
 /// From one look at the events to the next.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Pages that are followed at most, of a memory full of files: one in so many. As many give a curve within a hundredth
-/// (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015).
-const FOLLOWED: u64 = 1 << 13;
+/// Pages that are followed at most, of a memory full of files: one in so many, as by C. Waldspurger et al., Efficient MRC
+/// construction with SHARDS, FAST 2015. Four times as many err by 5.6% in the median in place of 6.6%, at four times the cost.
+const FOLLOWED: u64 = 1 << 11;
 
 /// The pages that are followed on a machine with so many.
 pub(super) fn sample(pages: u64) -> Sample {
@@ -70,8 +70,7 @@ pub fn run(
         None => Place::Machine(Box::new(machine)),
     };
     let begin = place.look().context("the cgroup is gone")?;
-    let pages = begin.memory / page_size;
-    let sample = sample(pages);
+    let sample = sample(begin.memory / page_size);
     let mut distances = Distances::new(sample);
     let mut events = Tracefs::start(sample)?;
     let mut child = start(command)?;
