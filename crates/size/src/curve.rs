@@ -75,10 +75,19 @@ pub fn of(distances: &Distances, seconds: f64, more: &[u64]) -> Curve {
     }
 }
 
+/// Pages that came back after `half_s`. The counter is read once a second, and taken to rise in a line between: a second's
+/// pages more would all pass for pages that were not seen to leave.
 fn refaults_since(refaults: &[(f64, u64)], half_s: f64) -> u64 {
-    let before = refaults.iter().rfind(|(at_s, _)| *at_s <= half_s);
+    let next = refaults.partition_point(|(at_s, _)| *at_s <= half_s);
     let last = refaults.last().map_or(0, |(_, count)| *count);
-    last - before.map_or(0, |(_, count)| *count)
+    let (from_s, from) = next
+        .checked_sub(1)
+        .map_or((0.0, 0), |before| refaults[before]);
+    let Some((to_s, to)) = refaults.get(next) else {
+        return last - from;
+    };
+    let part = (half_s - from_s) / (to_s - from_s);
+    last - from - ((to - from) as f64 * part) as u64
 }
 
 /// `unknown`: the share of pages that were not seen to leave.
@@ -213,12 +222,21 @@ mod tests {
     }
 
     #[test]
+    fn half_of_the_time_may_end_between_two_looks_at_the_counter() {
+        let counts: Vec<(f64, u64)> = (1..=17).map(|s| (f64::from(s), 1000 * s as u64)).collect();
+        assert_eq!(refaults_since(&counts, 8.5), 8500);
+        assert_eq!(refaults_since(&counts, 0.5), 16_500);
+        assert_eq!(refaults_since(&counts, 17.0), 0);
+        assert_eq!(refaults_since(&[], 3.0), 0);
+    }
+
+    #[test]
     fn what_was_not_seen_to_leave_comes_from_behind_all() {
         let mut distances = Distances::new(Sample::new(1));
         reads(400, &mut distances);
         let seen = of(&distances, 60_000.0, &[5000]);
         assert_eq!((seen.unknown, seen.estimates[0].share), (0, 0.0));
-        distances.counters(0.0, 0, 0, 0);
+        distances.counters(30_000.0, 0, 0, 0);
         distances.counters(60_000.0, 2 * seen.refaults, 0, 0);
         let half = of(&distances, 60_000.0, &[5000]).estimates[0];
         assert!((half.share - 0.5).abs() < 1e-9);

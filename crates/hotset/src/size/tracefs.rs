@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Where the kernel's tracing lies: since 4.1, and before.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-/// KiB of the kernel's buffer a CPU. An event takes some 60 bytes, so that 30,000 fit between two reads.
-const BUFFER_KB: &str = "2048";
+/// KiB of the kernel's buffer a CPU. An event takes some 60 bytes, so that 8,000 fit between two reads.
+const BUFFER_KB: &str = "512";
 
 /// The longest that one look takes.
 const LONGEST: Duration = Duration::from_millis(200);
