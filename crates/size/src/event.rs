@@ -5,6 +5,10 @@ pub const CAME: &str = "mm_filemap_add_to_page_cache";
 /// For folios that leave: evicted, truncated, or dropped.
 pub const LEFT: &str = "mm_filemap_delete_from_page_cache";
 
+/// A folio of a file is no larger than a page table's top entry: 1 GiB in pages of 4 KiB. A torn line may say anything, and
+/// each page of a folio is looked at.
+const LARGEST_ORDER: u64 = 18;
+
 /// Bytes of a page's offset that a line counts in. The tracepoint prints `index << PAGE_SHIFT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -41,6 +45,9 @@ pub fn parse(line: &str, page_size: u64) -> Option<Event> {
     };
     // Kernels before 5.18 have pages alone.
     let order = field("order=").unwrap_or(0);
+    if order > LARGEST_ORDER {
+        return None;
+    }
     Some(Event {
         gone,
         device: (major.parse().ok()?, minor.parse().ok()?),
@@ -87,7 +94,13 @@ mod tests {
         assert!(event.gone && event.pages == 1 && event.inode == 0x1f);
         assert_eq!((thread(old), thread("")), (31, 0));
         let torn = &new[..new.len() - 18];
-        for other in ["", "cat-7 [000] 1.0: mm_filemap_fault: dev 8:1", torn] {
+        let huge = new.replace("order=2", "order=60");
+        for other in [
+            "",
+            "cat-7 [000] 1.0: mm_filemap_fault: dev 8:1",
+            torn,
+            &huge,
+        ] {
             assert_eq!(parse(other, 4096), None, "{other}");
         }
     }
